@@ -1,0 +1,154 @@
+//! The two floating-point types, with what the geometry needs to know about them.
+
+use std::fmt::{Debug, Display, LowerExp};
+use std::iter::Sum;
+use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
+
+use crate::simd::Vectors;
+
+/// `f32` or `f64`.
+pub trait Real:
+    Copy
+    + Debug
+    + Display
+    + LowerExp
+    + Default
+    + PartialOrd
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + Neg<Output = Self>
+    + AddAssign
+    + SubAssign
+    + MulAssign
+    + DivAssign
+    + Sum
+    + Send
+    + Sync
+    + 'static
+    + Vectors
+{
+    /// 0
+    const ZERO: Self;
+    /// 1
+    const ONE: Self;
+    /// 1/2
+    const HALF: Self;
+    /// 2
+    const TWO: Self;
+    /// The distance from 1 to the next larger number.
+    const EPSILON: Self;
+    /// The smallest positive normal number.
+    const MIN_POSITIVE: Self;
+    /// The largest finite number.
+    const MAX: Self;
+    /// `log 2`, rounded to fewer digits so that its product with any exponent is exact ...
+    const LN_2_HIGH: Self;
+    /// ... and the rest of it.
+    const LN_2_LOW: Self;
+    /// `log2 e`
+    const LOG2_E: Self;
+    /// The number of bits of the fraction.
+    const MANTISSA_BITS: i32;
+    /// Adding and subtracting this number rounds to the nearest integer (ties to even).
+    const ROUND_TO_INTEGER: Self;
+    /// The exponents of the smallest and the largest normal number.
+    const EXPONENTS: (i32, i32);
+    /// The number of terms after which the Taylor series used by `exp` (|x| <= 0.35) are exact to rounding.
+    const EXP_TERMS: usize;
+    /// The number of terms after which the series of `atanh(z)/z` in `z^2 <= 0.04` is exact to rounding.
+    const ATANH_TERMS: usize;
+
+    /// The nearest number.
+    fn from_f64(value: f64) -> Self;
+    /// The same number with 53 bits.
+    fn to_f64(self) -> f64;
+    /// `self * b + c` with one rounding.
+    fn mul_add(self, b: Self, c: Self) -> Self;
+    /// The square root.
+    fn sqrt(self) -> Self;
+    /// The absolute value.
+    fn abs(self) -> Self;
+    /// The magnitude of `self` with the sign of `sign`.
+    fn copysign(self, sign: Self) -> Self;
+    /// Whether the number is neither infinite nor NaN.
+    fn is_finite(self) -> bool;
+    /// The biased binary exponent of a positive normal number.
+    fn biased_exponent(self) -> Self;
+    /// A positive normal number scaled by a power of two into `[1, 2)`.
+    fn significand(self) -> Self;
+    /// Two to the power of an integer-valued number within [`Real::EXPONENTS`].
+    fn exp2_of_integer(self) -> Self;
+}
+
+macro_rules! real {
+    (
+        $float:ident, $bits:ty, $mantissa_bits:literal,
+        ln2: $ln2_high:literal + $ln2_low:literal, exp_terms: $exp_terms:literal, atanh_terms: $atanh_terms:literal
+    ) => {
+        impl Real for $float {
+            const ZERO: Self = 0.0;
+            const ONE: Self = 1.0;
+            const HALF: Self = 0.5;
+            const TWO: Self = 2.0;
+            const EPSILON: Self = Self::EPSILON;
+            const MIN_POSITIVE: Self = Self::MIN_POSITIVE;
+            const MAX: Self = Self::MAX;
+            const LN_2_HIGH: Self = $ln2_high;
+            const LN_2_LOW: Self = $ln2_low;
+            const LOG2_E: Self = std::$float::consts::LOG2_E;
+            const MANTISSA_BITS: i32 = $mantissa_bits;
+            const ROUND_TO_INTEGER: Self = 1.5 * ((1u64 << $mantissa_bits) as Self);
+            const EXPONENTS: (i32, i32) = (Self::MIN_EXP - 1, Self::MAX_EXP - 1);
+            const EXP_TERMS: usize = $exp_terms;
+            const ATANH_TERMS: usize = $atanh_terms;
+
+            #[inline(always)]
+            fn from_f64(value: f64) -> Self {
+                value as Self
+            }
+            #[inline(always)]
+            fn to_f64(self) -> f64 {
+                f64::from(self)
+            }
+            #[inline(always)]
+            fn mul_add(self, b: Self, c: Self) -> Self {
+                <$float>::mul_add(self, b, c)
+            }
+            #[inline(always)]
+            fn sqrt(self) -> Self {
+                <$float>::sqrt(self)
+            }
+            #[inline(always)]
+            fn abs(self) -> Self {
+                <$float>::abs(self)
+            }
+            #[inline(always)]
+            fn copysign(self, sign: Self) -> Self {
+                <$float>::copysign(self, sign)
+            }
+            #[inline(always)]
+            fn is_finite(self) -> bool {
+                <$float>::is_finite(self)
+            }
+            #[inline(always)]
+            fn biased_exponent(self) -> Self {
+                (self.to_bits() >> $mantissa_bits) as Self
+            }
+            #[inline(always)]
+            fn significand(self) -> Self {
+                const ONE: $bits = (1.0 as $float).to_bits();
+                Self::from_bits(self.to_bits() & ((1 << $mantissa_bits) - 1) | ONE)
+            }
+            #[inline(always)]
+            fn exp2_of_integer(self) -> Self {
+                Self::from_bits(((self as i32 - Self::EXPONENTS.0 + 1) as $bits) << $mantissa_bits)
+            }
+        }
+    };
+}
+
+// log 2 = high + low: high keeps the leading 32 (12) bits.
+real!(f64, u64, 52, ln2: 0.693_147_180_369_123_8 + 1.908_214_929_270_587_7e-10, exp_terms: 13, atanh_terms: 13);
+real!(f32, u32, 23, ln2: 0.693_359_375 + -2.121_944_4e-4, exp_terms: 7, atanh_terms: 6);

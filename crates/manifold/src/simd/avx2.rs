@@ -1,0 +1,206 @@
+//! Vectors of 256 bits: AVX2 with FMA.
+
+use std::arch::x86_64::*;
+use std::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Not, Sub};
+
+use super::{lanes::Lanes, sealed::Sealed};
+use crate::Real;
+
+/// Four `f64`.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct F64x4(__m256d);
+
+/// Eight `f32`.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct F32x8(__m256);
+
+/// A lane's mask is the sign bit of the same lane of a vector, as comparisons give it and blends take it.
+#[derive(Clone, Copy)]
+pub struct Mask<V>(V);
+
+/// Calls an intrinsic.
+macro_rules! intrinsic {
+    ($call:expr) => {
+        // SAFETY: values of this module's types exist only on machines with AVX2 and FMA (see `simd`).
+        unsafe { $call }
+    };
+}
+
+macro_rules! vector {
+    (
+        $name:ident, $scalar:ident, $raw:ident, $width:literal,
+        add: $add:ident, sub: $sub:ident, mul: $mul:ident, div: $div:ident, xor: $xor:ident, and: $and:ident, or: $or:ident,
+        andnot: $andnot:ident, set1: $set1:ident, loadu: $loadu:ident, storeu: $storeu:ident, fmadd: $fmadd:ident,
+        fnmadd: $fnmadd:ident, sqrt: $sqrt:ident, cmp: $cmp:ident, blendv: $blendv:ident, movemask: $movemask:ident,
+        exponent: $exponent:expr, exp2: $exp2:expr
+    ) => {
+        impl Sealed for $name {}
+
+        impl Add for $name {
+            type Output = Self;
+            #[inline(always)]
+            fn add(self, other: Self) -> Self {
+                Self(intrinsic!($add(self.0, other.0)))
+            }
+        }
+        impl Sub for $name {
+            type Output = Self;
+            #[inline(always)]
+            fn sub(self, other: Self) -> Self {
+                Self(intrinsic!($sub(self.0, other.0)))
+            }
+        }
+        impl Mul for $name {
+            type Output = Self;
+            #[inline(always)]
+            fn mul(self, other: Self) -> Self {
+                Self(intrinsic!($mul(self.0, other.0)))
+            }
+        }
+        impl Div for $name {
+            type Output = Self;
+            #[inline(always)]
+            fn div(self, other: Self) -> Self {
+                Self(intrinsic!($div(self.0, other.0)))
+            }
+        }
+        impl Neg for $name {
+            type Output = Self;
+            #[inline(always)]
+            fn neg(self) -> Self {
+                Self(intrinsic!($xor(self.0, $set1(-0.0))))
+            }
+        }
+        impl BitAnd for Mask<$raw> {
+            type Output = Self;
+            #[inline(always)]
+            fn bitand(self, other: Self) -> Self {
+                Self(intrinsic!($and(self.0, other.0)))
+            }
+        }
+        impl BitOr for Mask<$raw> {
+            type Output = Self;
+            #[inline(always)]
+            fn bitor(self, other: Self) -> Self {
+                Self(intrinsic!($or(self.0, other.0)))
+            }
+        }
+        impl Not for Mask<$raw> {
+            type Output = Self;
+            #[inline(always)]
+            fn not(self) -> Self {
+                Self(intrinsic!($xor(self.0, $set1(-0.0))))
+            }
+        }
+
+        impl Lanes for $name {
+            type Scalar = $scalar;
+            type Mask = Mask<$raw>;
+            const WIDTH: usize = $width;
+
+            #[inline(always)]
+            fn splat(value: $scalar) -> Self {
+                Self(intrinsic!($set1(value)))
+            }
+            #[inline(always)]
+            fn load(source: &[$scalar]) -> Self {
+                let source = &source[..$width];
+                // SAFETY: AVX2 as everywhere here; the slice has a full vector, and the load asks for no alignment.
+                Self(unsafe { $loadu(source.as_ptr()) })
+            }
+            #[inline(always)]
+            fn store(self, target: &mut [$scalar]) {
+                let target = &mut target[..$width];
+                // SAFETY: as for `load`.
+                unsafe { $storeu(target.as_mut_ptr(), self.0) }
+            }
+            #[inline(always)]
+            fn mul_add(self, b: Self, c: Self) -> Self {
+                Self(intrinsic!($fmadd(self.0, b.0, c.0)))
+            }
+            #[inline(always)]
+            fn neg_mul_add(self, b: Self, c: Self) -> Self {
+                Self(intrinsic!($fnmadd(self.0, b.0, c.0)))
+            }
+            #[inline(always)]
+            fn sqrt(self) -> Self {
+                Self(intrinsic!($sqrt(self.0)))
+            }
+            #[inline(always)]
+            fn abs(self) -> Self {
+                Self(intrinsic!($andnot($set1(-0.0), self.0)))
+            }
+            #[inline(always)]
+            fn copysign(self, sign: Self) -> Self {
+                Self(intrinsic!($or($andnot($set1(-0.0), self.0), $and($set1(-0.0), sign.0))))
+            }
+            #[inline(always)]
+            fn lt(self, other: Self) -> Self::Mask {
+                Mask(intrinsic!($cmp::<_CMP_LT_OQ>(self.0, other.0)))
+            }
+            #[inline(always)]
+            fn le(self, other: Self) -> Self::Mask {
+                Mask(intrinsic!($cmp::<_CMP_LE_OQ>(self.0, other.0)))
+            }
+            #[inline(always)]
+            fn eq(self, other: Self) -> Self::Mask {
+                Mask(intrinsic!($cmp::<_CMP_EQ_OQ>(self.0, other.0)))
+            }
+            #[inline(always)]
+            fn select(mask: Self::Mask, yes: Self, no: Self) -> Self {
+                Self(intrinsic!($blendv(no.0, yes.0, mask.0)))
+            }
+            #[inline(always)]
+            fn any(mask: Self::Mask) -> bool {
+                intrinsic!($movemask(mask.0)) != 0
+            }
+            #[inline(always)]
+            fn biased_exponent(self) -> Self {
+                Self(intrinsic!($exponent(self.0)))
+            }
+            #[inline(always)]
+            fn significand(self) -> Self {
+                let fraction = $scalar::from_bits($scalar::MIN_POSITIVE.to_bits() - 1);
+                Self(intrinsic!($or($and(self.0, $set1(fraction)), $set1(1.0))))
+            }
+            #[inline(always)]
+            fn exp2_of_integer(self) -> Self {
+                Self(intrinsic!($exp2(self.0)))
+            }
+        }
+    };
+}
+
+/// 2^52: an integer written into the low bits of this number is the sum of both.
+const TWO_52: f64 = 4_503_599_627_370_496.0;
+
+vector!(
+    F64x4, f64, __m256d, 4,
+    add: _mm256_add_pd, sub: _mm256_sub_pd, mul: _mm256_mul_pd, div: _mm256_div_pd, xor: _mm256_xor_pd, and: _mm256_and_pd,
+    or: _mm256_or_pd, andnot: _mm256_andnot_pd, set1: _mm256_set1_pd, loadu: _mm256_loadu_pd, storeu: _mm256_storeu_pd,
+    fmadd: _mm256_fmadd_pd, fnmadd: _mm256_fnmadd_pd, sqrt: _mm256_sqrt_pd, cmp: _mm256_cmp_pd, blendv: _mm256_blendv_pd,
+    movemask: _mm256_movemask_pd,
+    exponent: |x| {
+        let exponent = _mm256_castsi256_pd(_mm256_srli_epi64::<52>(_mm256_castpd_si256(x)));
+        _mm256_sub_pd(_mm256_or_pd(exponent, _mm256_set1_pd(TWO_52)), _mm256_set1_pd(TWO_52))
+    },
+    exp2: |x| {
+        let biased = _mm256_add_pd(x, _mm256_set1_pd(f64::ROUND_TO_INTEGER + 1023.0));
+        _mm256_castsi256_pd(_mm256_slli_epi64::<52>(_mm256_castpd_si256(biased)))
+    }
+);
+
+vector!(
+    F32x8, f32, __m256, 8,
+    add: _mm256_add_ps, sub: _mm256_sub_ps, mul: _mm256_mul_ps, div: _mm256_div_ps, xor: _mm256_xor_ps, and: _mm256_and_ps,
+    or: _mm256_or_ps, andnot: _mm256_andnot_ps, set1: _mm256_set1_ps, loadu: _mm256_loadu_ps, storeu: _mm256_storeu_ps,
+    fmadd: _mm256_fmadd_ps, fnmadd: _mm256_fnmadd_ps, sqrt: _mm256_sqrt_ps, cmp: _mm256_cmp_ps, blendv: _mm256_blendv_ps,
+    movemask: _mm256_movemask_ps,
+    exponent: |x| _mm256_cvtepi32_ps(_mm256_srli_epi32::<23>(_mm256_castps_si256(x))),
+    exp2: |x| {
+        let biased = _mm256_add_ps(x, _mm256_set1_ps(f32::ROUND_TO_INTEGER + 127.0));
+        _mm256_castsi256_ps(_mm256_slli_epi32::<23>(_mm256_castps_si256(biased)))
+    }
+);

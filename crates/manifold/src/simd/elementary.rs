@@ -1,0 +1,125 @@
+//! Logarithm, exponential and their relatives, in lanes.
+//!
+//! The platform's functions would give other bits on other machines; these are made of IEEE operations only.
+//! Errors are below two units in the last place (measured in the tests against 100-bit references).
+
+use super::lanes::Lanes;
+use crate::Real;
+
+/// `x` as a lane constant.
+#[inline(always)]
+pub(crate) fn constant<V: Lanes>(x: f64) -> V {
+    V::splat(V::Scalar::from_f64(x))
+}
+
+/// The natural logarithm of a positive finite number, subnormal ones included.
+///
+/// `x = 2^e (1 + f)` with `1 + f` in `[1/sqrt 2, sqrt 2)`; with `s = f / (2 + f)`,
+/// `log(1 + f) = 2 atanh(s) = f - (f^2/2 - s (f^2/2 + r))`, `r = 2 (s^2/3 + s^4/5 + ...)`: the form in which the
+/// leading term is exact.
+#[inline(always)]
+pub(crate) fn log<V: Lanes>(x: V) -> V {
+    let subnormal = x.lt(V::splat(V::Scalar::MIN_POSITIVE));
+    let shift = V::Scalar::MANTISSA_BITS + 2;
+    let x = V::select(subnormal, x * constant((1_u64 << shift) as f64), x);
+    let bias = 1 - V::Scalar::EXPONENTS.0;
+    let exponent = x.biased_exponent()
+        - V::select(subnormal, constant(f64::from(bias + shift)), constant(f64::from(bias)));
+    let significand = x.significand();
+
+    let large = constant::<V>(std::f64::consts::SQRT_2).le(significand);
+    let exponent = V::select(large, exponent + V::one(), exponent);
+    let f = V::select(large, significand * constant(0.5), significand) - V::one();
+
+    let s = f / (f + constant(2.0));
+    let z = s * s;
+    let half_square = f * f * constant(0.5);
+    let r = z * constant(2.0) * atanh_tail(z);
+    let low = exponent * V::splat(V::Scalar::LN_2_LOW);
+    let tail = s.mul_add(half_square + r, low);
+    exponent.mul_add(V::splat(V::Scalar::LN_2_HIGH), f - (half_square - tail))
+}
+
+/// `(atanh(s)/s - 1)/s^2 = 1/3 + z/5 + z^2/7 + ...` for `z = s^2 <= 0.04`.
+#[inline(always)]
+fn atanh_tail<V: Lanes>(z: V) -> V {
+    let mut sum = V::zero();
+    for k in (1..=V::Scalar::ATANH_TERMS).rev() {
+        sum = sum.mul_add(z, constant(1.0 / (2 * k + 1) as f64));
+    }
+    sum
+}
+
+/// The exponential. Overflows to infinity and underflows to zero.
+///
+/// `x = n log 2 + r`, `|r| <= log(2)/2`; Taylor series in `r`. The power of two is applied in two halves so that
+/// results near the ends of the range are reached.
+#[inline(always)]
+pub(crate) fn exp<V: Lanes>(x: V) -> V {
+    let (smallest, largest) = V::Scalar::EXPONENTS;
+    // Beyond these bounds the result is 0 or infinite whatever x is; within them all powers of two are representable.
+    let bound = |exponent: i32| constant::<V>(f64::from(exponent) * std::f64::consts::LN_2);
+    let x = x.max(bound(2 * smallest + 2)).min(bound(2 * largest - 2));
+
+    let round = V::splat(V::Scalar::ROUND_TO_INTEGER);
+    let n = (x.mul_add(V::splat(V::Scalar::LOG2_E), round)) - round;
+    let r = n.neg_mul_add(V::splat(V::Scalar::LN_2_LOW), n.neg_mul_add(V::splat(V::Scalar::LN_2_HIGH), x));
+    let mut sum = V::zero();
+    let mut factorial = factorial(V::Scalar::EXP_TERMS);
+    for k in (1..=V::Scalar::EXP_TERMS).rev() {
+        sum = sum.mul_add(r, constant(1.0 / factorial));
+        factorial /= k as f64;
+    }
+    let sum = sum.mul_add(r, V::one());
+
+    let half = (n.mul_add(constant(0.5), round)) - round;
+    sum * half.exp2_of_integer() * (n - half).exp2_of_integer()
+}
+
+#[inline(always)]
+fn factorial(n: usize) -> f64 {
+    let mut product = 1.0;
+    for k in 2..=n {
+        product *= k as f64;
+    }
+    product
+}
+
+/// `(log a - log b)/(a - b)` for `a >= b > 0`, and `1/a` where they are equal, to full relative accuracy everywhere.
+///
+/// With `z = (a - b)/(a + b)`, `log(a/b) = 2 atanh(z)`. Up to `a/b = sqrt 2` this is `(2/(a + b)) atanh(z)/z`, which has no
+/// cancellation and no division by the gap; up to 3 the same series serves with `a/2` for `a`; beyond, the difference of
+/// the logarithms (which the caller has) does not cancel.
+#[inline(always)]
+pub(crate) fn log_divided_difference<V: Lanes>(a: V, b: V, log_a: V, log_b: V) -> V {
+    let half = constant::<V>(0.5);
+    let half_gap = (a - b) * half;
+    let mean = a.mul_add(half, b * half);
+    let far = (mean * half).lt(half_gap);
+    let apart = (mean * constant(Z_OF_SQRT_2)).lt(half_gap);
+
+    let halved = V::select(apart, a * half, a);
+    let mean = halved.mul_add(half, b * half);
+    let z = ((halved - b) * half) / mean;
+    let square = z * z;
+    let series = square.mul_add(atanh_tail(square), V::one());
+
+    let log_ratio = (z + z).mul_add(series, constant(std::f64::consts::LN_2));
+    let log_ratio = V::select(far, log_a - log_b, log_ratio);
+    let gap = V::select(apart, a - b, V::one());
+    V::select(apart, log_ratio / gap, series / mean)
+}
+
+/// `(sqrt 2 - 1)/(sqrt 2 + 1)`: the `z` of two numbers whose ratio is `sqrt 2`.
+const Z_OF_SQRT_2: f64 = 0.171_572_875_253_809_9;
+
+/// `sinh(x)/x` for `|x| <= 1`, by its Taylor series.
+#[inline(always)]
+pub(crate) fn sinhc<V: Lanes>(x: V) -> V {
+    let z = x * x;
+    let mut sum = V::zero();
+    for k in (1..=9_u32).rev() {
+        sum = sum.mul_add(z, V::one()) * constant(1.0 / f64::from(2 * k * (2 * k + 1)));
+    }
+    sum.mul_add(z, V::one())
+}

@@ -1,0 +1,202 @@
+//! Vectors of lanes and the choice of instruction set at run time.
+//!
+//! Kernels are written once, generic over [`Lanes`], and compiled for every instruction set: [`Simd::run`] enters
+//! the copy that the machine supports. Every operation of [`Lanes`] is one IEEE-754 operation per lane (fused
+//! multiply-add included), so a kernel gives the same bits on every path. This module refuses anything that would
+//! break that: no approximate reciprocal, no operation across lanes except tests on masks.
+//!
+//! It is also the only place of the workspace where `unsafe` is allowed. The argument is the same for all
+//! intrinsics: the vector types of an instruction set are private to this module and reach a kernel only as the
+//! type parameter of [`Kernel::run`], which [`Simd::run`] calls after the instruction set has been detected. Code
+//! that can name the type therefore runs on a machine that has the instructions.
+#![allow(unsafe_code)]
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod buffer;
+pub(crate) mod elementary;
+mod lanes;
+mod portable;
+
+pub use buffer::Buffer;
+pub use lanes::Lanes;
+pub use portable::Array;
+
+use crate::{Error, Real};
+
+/// The environment variable that forces a path: `avx512`, `avx2` or `portable`.
+pub const SIMD_VARIABLE: &str = "FEDSPD_SIMD";
+
+/// The vector types of a scalar, one per path. Two hardware vectors are processed together to hide latency.
+pub trait Vectors: Sized + sealed::Sealed {
+    /// Vectors for AVX-512.
+    #[doc(hidden)]
+    type Avx512: Lanes<Scalar = Self>;
+    /// Vectors for AVX2 with FMA.
+    #[doc(hidden)]
+    type Avx2: Lanes<Scalar = Self>;
+    /// Vectors for any machine (on `aarch64` they compile to NEON).
+    #[doc(hidden)]
+    type Portable: Lanes<Scalar = Self>;
+}
+
+mod sealed {
+    /// Seals [`super::Vectors`] and [`super::Lanes`]: their safety arguments rest on knowing every implementation.
+    pub trait Sealed {}
+    impl Sealed for f32 {}
+    impl Sealed for f64 {}
+}
+
+#[cfg(target_arch = "x86_64")]
+mod choice {
+    use super::{Array, Vectors, avx2, avx512, lanes::Pair};
+
+    impl Vectors for f64 {
+        type Avx512 = Pair<avx512::F64x8>;
+        type Avx2 = Pair<avx2::F64x4>;
+        type Portable = Pair<Array<f64, 2>>;
+    }
+    impl Vectors for f32 {
+        type Avx512 = Pair<avx512::F32x16>;
+        type Avx2 = Pair<avx2::F32x8>;
+        type Portable = Pair<Array<f32, 4>>;
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+mod choice {
+    use super::{Array, Vectors, lanes::Pair};
+
+    impl Vectors for f64 {
+        type Avx512 = Self::Portable;
+        type Avx2 = Self::Portable;
+        type Portable = Pair<Array<f64, 2>>;
+    }
+    impl Vectors for f32 {
+        type Avx512 = Self::Portable;
+        type Avx2 = Self::Portable;
+        type Portable = Pair<Array<f32, 4>>;
+    }
+}
+
+/// A computation written for any vector type.
+///
+/// Implementations mark `run`, and every function it calls in its hot loops, `#[inline(always)]`: only inlined code
+/// is compiled for the instruction set of the path.
+pub trait Kernel<T: Real> {
+    /// What the computation returns.
+    type Output;
+    /// Does the computation with vectors of type `V`.
+    fn run<V: Lanes<Scalar = T>>(self) -> Self::Output;
+}
+
+/// An instruction set that this machine has.
+///
+/// A value is a proof: it can only be obtained by detection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Simd(Path);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Path {
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    Portable,
+}
+
+impl Path {
+    /// Every path of this architecture, fastest first.
+    const ALL: &[Self] = &[
+        #[cfg(target_arch = "x86_64")]
+        Self::Avx512,
+        #[cfg(target_arch = "x86_64")]
+        Self::Avx2,
+        Self::Portable,
+    ];
+
+    fn is_available(self) -> bool {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512 => {
+                is_x86_feature_detected!("avx512f")
+                    && is_x86_feature_detected!("avx2")
+                    && is_x86_feature_detected!("fma")
+            }
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
+            Self::Portable => true,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512 => "avx512",
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2 => "avx2",
+            Self::Portable => "portable",
+        }
+    }
+}
+
+impl Simd {
+    /// The path to use: the one named by [`SIMD_VARIABLE`] if it is set and not empty, else the fastest one.
+    ///
+    /// # Errors
+    /// [`Error::SimdUnavailable`] if the variable names a path that does not exist or that this machine lacks.
+    pub fn detect() -> Result<Self, Error> {
+        match std::env::var(SIMD_VARIABLE) {
+            Ok(name) if !name.is_empty() => Self::named(&name),
+            _ => Ok(Self::available().next().unwrap_or(Self(Path::Portable))),
+        }
+    }
+
+    /// The path of that name: `avx512`, `avx2` or `portable`.
+    ///
+    /// # Errors
+    /// [`Error::SimdUnavailable`] if there is no such path or this machine lacks it.
+    pub fn named(name: &str) -> Result<Self, Error> {
+        Self::available()
+            .find(|path| path.name() == name)
+            .ok_or_else(|| Error::SimdUnavailable { name: name.to_owned() })
+    }
+
+    /// The paths that this machine can run, fastest first; the portable one is always among them.
+    pub fn available() -> impl Iterator<Item = Self> {
+        Path::ALL.iter().copied().filter(|path| path.is_available()).map(Self)
+    }
+
+    /// The name by which [`Simd::named`] and [`SIMD_VARIABLE`] know this path.
+    pub fn name(self) -> &'static str {
+        self.0.name()
+    }
+
+    /// Runs a kernel, compiled for this instruction set.
+    #[inline]
+    pub fn run<T: Real, K: Kernel<T>>(self, kernel: K) -> K::Output {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: a `Simd` of this path exists only if the features were detected.
+            Path::Avx512 => unsafe { run_avx512(kernel) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as above.
+            Path::Avx2 => unsafe { run_avx2(kernel) },
+            Path::Portable => kernel.run::<T::Portable>(),
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx2,fma")]
+fn run_avx512<T: Real, K: Kernel<T>>(kernel: K) -> K::Output {
+    kernel.run::<T::Avx512>()
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+fn run_avx2<T: Real, K: Kernel<T>>(kernel: K) -> K::Output {
+    kernel.run::<T::Avx2>()
+}

@@ -1,0 +1,281 @@
+//! As many matrices as there are lanes, decomposed together.
+
+use super::{large::Large, ql, tridiagonal};
+use crate::simd::{Buffer, Kernel, Lanes, Simd, elementary::constant};
+use crate::{Error, Real, tolerance};
+
+/// The eigendecompositions of one chunk of a batch, in lanes, with the scratch memory of the solver.
+///
+/// Eigenvalues are in the order in which the solver finds them: what is built from all of them (a spectral function)
+/// does not need them sorted.
+pub(crate) struct Chunk<T: Real> {
+    n: usize,
+    simd: Simd,
+    lanes: usize,
+    /// `n^2` eigenvectors, `n` eigenvalues, then four times `n` of scratch.
+    work: Buffer<T>,
+    large: Option<Large>,
+}
+
+impl<T: Real> Chunk<T> {
+    pub(crate) fn new(n: usize, simd: Simd) -> Result<Self, Error> {
+        if n == 0 {
+            return Err(Error::Zero { what: "the size of the matrices" });
+        }
+        let large = (n > tolerance::LARGEST_LANE_MATRIX).then(|| Large::new(n));
+        Ok(Self { n, simd, lanes: simd.run::<T, _>(Width), work: Buffer::for_vectors(n * (n + 5)), large })
+    }
+
+    pub(crate) fn n(&self) -> usize {
+        self.n
+    }
+
+    pub(crate) fn simd(&self) -> Simd {
+        self.simd
+    }
+
+    pub(crate) fn lanes(&self) -> usize {
+        self.lanes
+    }
+
+    /// Decomposes the matrices of a batch from `first` on, as many as there are lanes or matrices left.
+    ///
+    /// Returns how many they are.
+    pub(crate) fn load(&mut self, matrices: &[T], first: usize) -> Result<usize, Error> {
+        let held = pack(self.n, &matrices[first * self.n * self.n..], self.lanes, self.work.numbers_mut());
+        let sound = self.simd.run(Prepare { n: self.n, work: &mut self.work });
+        if !sound {
+            find_fault(self.n, matrices, first..first + held)?;
+        }
+        if self.large.is_some() {
+            self.decompose_large(first, held)?;
+        } else if !self.simd.run(Decompose { n: self.n, work: &mut self.work }) {
+            let unconverged = self.scratch_row();
+            let lane = (0..held).find(|lane| self.work.numbers()[unconverged + lane] != T::ZERO);
+            return Err(Error::EigenvaluesNotConverged {
+                matrix: first + lane.unwrap_or(0),
+                sweeps: sweeps(self.n),
+            });
+        }
+        Ok(held)
+    }
+
+    fn decompose_large(&mut self, first: usize, held: usize) -> Result<(), Error> {
+        let (n, lanes) = (self.n, self.lanes);
+        let scale = self.scratch_row();
+        let Some(large) = &mut self.large else { return Ok(()) };
+        let numbers = self.work.numbers_mut();
+        for lane in 0..held {
+            let (values, vectors) =
+                large.decompose(first + lane, |i, j| numbers[(i * n + j) * lanes + lane].to_f64())?;
+            for i in 0..n * n {
+                numbers[i * lanes + lane] = T::from_f64(vectors[i]);
+            }
+            let unscale = [numbers[scale + lane], numbers[scale + lanes + lane]];
+            for i in 0..n {
+                numbers[(n * n + i) * lanes + lane] = T::from_f64(values[i]) * unscale[0] * unscale[1];
+            }
+        }
+        Ok(())
+    }
+
+    /// Where the first vector of scratch begins.
+    fn scratch_row(&self) -> usize {
+        self.n * (self.n + 1) * self.lanes
+    }
+
+    /// Eigenvalue `i` of the matrix in `lane`.
+    #[inline(always)]
+    pub(crate) fn value(&self, i: usize, lane: usize) -> T {
+        self.work.numbers()[(self.n * self.n + i) * self.lanes + lane]
+    }
+
+    /// Entry `row` of eigenvector `column` of the matrix in `lane`.
+    #[inline(always)]
+    pub(crate) fn vector(&self, row: usize, column: usize, lane: usize) -> T {
+        self.work.numbers()[(row * self.n + column) * self.lanes + lane]
+    }
+
+    /// The eigenvectors (columns of row-major matrices) and the eigenvalues, as vectors.
+    #[inline(always)]
+    pub(crate) fn vectors_and_values<V: Lanes<Scalar = T>>(&mut self) -> (&[V], &[V]) {
+        let (vectors, rest) = self.work.vectors::<V>().split_at(self.n * self.n);
+        (vectors, &rest[..self.n])
+    }
+}
+
+/// Moves matrices into lanes: entry `i` of matrix `lane` goes to place `i * lanes + lane`. Lanes without a matrix get the
+/// identity. Returns how many have one.
+pub(crate) fn pack<T: Real>(n: usize, matrices: &[T], lanes: usize, target: &mut [T]) -> usize {
+    let size = n * n;
+    let held = lanes.min(matrices.len() / size);
+    for (i, row) in target[..size * lanes].chunks_exact_mut(lanes).enumerate() {
+        for (lane, place) in row[..held].iter_mut().enumerate() {
+            *place = matrices[lane * size + i];
+        }
+        row[held..].fill(if i % (n + 1) == 0 { T::ONE } else { T::ZERO });
+    }
+    held
+}
+
+fn sweeps(n: usize) -> usize {
+    tolerance::SWEEPS_PER_EIGENVALUE * n
+}
+
+/// The number of lanes.
+struct Width;
+
+impl<T: Real> Kernel<T> for Width {
+    type Output = usize;
+    #[inline(always)]
+    fn run<V: Lanes<Scalar = T>>(self) -> usize {
+        V::WIDTH
+    }
+}
+
+/// Checks that all lanes are finite and symmetric, averages the triangles into the lower one, and scales each matrix
+/// by a power of two (exactly) so that its largest entry lies in `[1, 2)`. The inverse of the scale is left in the first
+/// two rows of scratch, as two factors because it may exceed the range of the type.
+struct Prepare<'a, T: Real> {
+    n: usize,
+    work: &'a mut Buffer<T>,
+}
+
+impl<T: Real> Kernel<T> for Prepare<'_, T> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<V: Lanes<Scalar = T>>(self) -> bool {
+        let n = self.n;
+        let (a, rest) = self.work.vectors::<V>().split_at_mut(n * n);
+        let (mut largest, mut asymmetry, mut not_finite) = (V::zero(), V::zero(), V::zero());
+        for i in 0..n {
+            for j in 0..=i {
+                let (lower, upper) = (a[i * n + j], a[j * n + i]);
+                // Zero times a number is zero, times NaN or infinity it is NaN.
+                not_finite = lower.mul_add(V::zero(), upper.mul_add(V::zero(), not_finite));
+                largest = lower.abs().max(upper.abs()).max(largest);
+                asymmetry = (lower - upper).abs().max(asymmetry);
+                a[i * n + j] = lower.mul_add(constant(0.5), upper * constant(0.5));
+            }
+        }
+        let allowed = largest * V::splat(T::from_f64(tolerance::SYMMETRY) * T::EPSILON);
+        if V::any(!asymmetry.le(allowed)) || V::any(!not_finite.eq(V::zero())) {
+            return false;
+        }
+
+        let largest = V::select(largest.eq(V::zero()), V::one(), largest);
+        let subnormal = largest.lt(V::splat(T::MIN_POSITIVE));
+        let shift = constant::<V>(f64::from(T::MANTISSA_BITS + 2));
+        let normal = V::select(subnormal, largest * shift.exp2_of_integer(), largest);
+        let bias = constant::<V>(f64::from(1 - T::EXPONENTS.0));
+        let exponent = normal.biased_exponent() - bias - V::select(subnormal, shift, V::zero());
+        let round = V::splat(T::ROUND_TO_INTEGER);
+        let half = exponent.mul_add(constant(0.5), round) - round;
+        let (first, second) = ((-half).exp2_of_integer(), (half - exponent).exp2_of_integer());
+        for i in 0..n {
+            for entry in &mut a[i * n..=i * n + i] {
+                *entry = *entry * first * second;
+            }
+        }
+        rest[n] = half.exp2_of_integer();
+        rest[n + 1] = (exponent - half).exp2_of_integer();
+        true
+    }
+}
+
+/// Decomposes the prepared matrices. Returns whether all converged; if not, the first row of scratch is not zero where not.
+struct Decompose<'a, T: Real> {
+    n: usize,
+    work: &'a mut Buffer<T>,
+}
+
+impl<T: Real> Kernel<T> for Decompose<'_, T> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<V: Lanes<Scalar = T>>(self) -> bool {
+        let n = self.n;
+        let (z, rest) = self.work.vectors::<V>().split_at_mut(n * n);
+        let (d, rest) = rest.split_at_mut(n);
+        let unscale = (rest[0], rest[1]);
+        let (e, rest) = rest.split_at_mut(n);
+        let (cosines, rest) = rest.split_at_mut(n);
+        let sines = &mut rest[..n];
+        tridiagonal::tridiagonalise(n, z, d, e, cosines);
+        let unconverged = ql::diagonalise(n, z, d, e, cosines, sines, sweeps(n));
+        // A rotation by the identity may turn -0 into +0, and whether a lane sees one depends on its neighbours:
+        // adding zero makes every zero positive.
+        for entry in z.iter_mut() {
+            *entry = *entry + V::zero();
+        }
+        for value in d.iter_mut() {
+            *value = *value * unscale.0 * unscale.1 + V::zero();
+        }
+        match unconverged {
+            None => true,
+            Some(mask) => {
+                e[0] = V::select(mask, V::one(), V::zero());
+                false
+            }
+        }
+    }
+}
+
+/// Checks that a slice is a batch of `n x n` matrices and returns how many.
+pub(crate) fn check_batch<T: Real>(n: usize, matrices: &[T]) -> Result<usize, Error> {
+    if matrices.is_empty() {
+        return Err(Error::Zero { what: "the number of matrices" });
+    }
+    if !matrices.len().is_multiple_of(n * n) {
+        return Err(Error::NotABatch { n, found: matrices.len() });
+    }
+    Ok(matrices.len() / (n * n))
+}
+
+/// Says which of the given matrices of a batch is not finite or not symmetric.
+pub(crate) fn find_fault<T: Real>(
+    n: usize,
+    matrices: &[T],
+    which: std::ops::Range<usize>,
+) -> Result<(), Error> {
+    for index in which {
+        let matrix = &matrices[index * n * n..(index + 1) * n * n];
+        check_finite(index, n, matrix)?;
+        let largest = matrix.iter().fold(T::ZERO, |largest, x| if x.abs() > largest { x.abs() } else { largest });
+        let tolerance = T::from_f64(tolerance::SYMMETRY) * T::EPSILON * largest;
+        let mut worst = (T::ZERO, 0, 0);
+        for i in 0..n {
+            for j in 0..i {
+                let difference = (matrix[i * n + j] - matrix[j * n + i]).abs();
+                if difference > worst.0 {
+                    worst = (difference, i, j);
+                }
+            }
+        }
+        let (difference, row, column) = worst;
+        if difference > tolerance {
+            return Err(Error::NotSymmetric {
+                matrix: index,
+                row,
+                column,
+                difference: difference.to_f64(),
+                tolerance: tolerance.to_f64(),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Checks that no entry of a matrix with that many columns is NaN or infinite.
+pub(crate) fn check_finite<T: Real>(index: usize, columns: usize, matrix: &[T]) -> Result<(), Error> {
+    match matrix.iter().position(|x| !x.is_finite()) {
+        None => Ok(()),
+        Some(place) => Err(Error::NotFinite {
+            matrix: index,
+            row: place / columns,
+            column: place % columns,
+            value: matrix[place].to_f64(),
+        }),
+    }
+}

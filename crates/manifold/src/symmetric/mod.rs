@@ -1,0 +1,10 @@
+//! Batched decomposition of symmetric matrices.
+
+mod chunk;
+mod eigen;
+mod large;
+mod ql;
+mod tridiagonal;
+
+pub(crate) use chunk::{Chunk, check_batch, check_finite, find_fault, pack};
+pub use eigen::SymmetricEigen;

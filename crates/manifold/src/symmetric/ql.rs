@@ -1,0 +1,183 @@
+//! Eigenvalues and eigenvectors of symmetric tridiagonal matrices, one matrix per lane.
+
+use crate::simd::{Lanes, elementary::constant};
+use crate::{Real, tolerance};
+
+/// Rows of eigenvectors rotated together: enough independent chains to hide latency, few enough to stay in registers.
+const ROWS: usize = 4;
+
+/// What one scan of the matrices finds: in each lane the first unreduced block `[l, m]` and the shift.
+struct Block<V: Lanes> {
+    /// Lanes that have an unreduced block.
+    active: V::Mask,
+    /// The first index of the block.
+    l: V,
+    /// The last index of the block.
+    m: V,
+    /// Where the first rotation starts from: `d_m` less the shift.
+    g: V,
+    /// The union of the blocks of all lanes.
+    union: std::ops::Range<usize>,
+}
+
+/// Implicit QL with Wilkinson's shift: on exit `d` holds the eigenvalues (in no order) and the columns of `z` have been
+/// rotated into eigenvectors. `e[i]` is the entry `(i, i + 1)`, destroyed; `cosines` and `sines` are scratch of length `n`.
+///
+/// The lanes whose eigenvalues did not converge within `sweeps` sweeps are returned.
+///
+/// After Dubrulle, Martin and Wilkinson, "The implicit QL algorithm", Numer. Math. 12 (1968). Each lane works
+/// on its own block; lanes outside of theirs are rotated by the identity, which changes no bit but the sign of a zero.
+#[inline(always)]
+pub(super) fn diagonalise<V: Lanes>(
+    n: usize,
+    z: &mut [V],
+    d: &mut [V],
+    e: &mut [V],
+    cosines: &mut [V],
+    sines: &mut [V],
+    sweeps: usize,
+) -> Option<V::Mask> {
+    for _ in 0..sweeps {
+        let block = find_block(n, d, e)?;
+        sweep(&block, d, e, cosines, sines);
+        rotate_all(n, z, &block, cosines, sines);
+    }
+    find_block(n, d, e).map(|block| block.active)
+}
+
+/// Sets negligible off-diagonal entries to zero and finds the first unreduced block of each lane.
+#[inline(always)]
+fn find_block<V: Lanes>(n: usize, d: &[V], e: &mut [V]) -> Option<Block<V>> {
+    let (d, e) = (&d[..n], &mut e[..n]);
+    let epsilon = V::splat(V::Scalar::EPSILON);
+    let floor = epsilon * constant(tolerance::NEGLIGIBLE_OFF_DIAGONAL);
+    let never = V::one().lt(V::zero());
+    let (mut started, mut ended) = (never, never);
+    let (mut l, mut m) = (V::zero(), V::zero());
+    let (mut d_l, mut d_next, mut e_l, mut d_m) = (V::zero(), V::zero(), V::one(), V::zero());
+    let mut union = n..0;
+    for i in 0..n {
+        // The entry after the last one is zero, which ends any block.
+        let next = d[(i + 1).min(n - 1)];
+        let negligible = e[i].abs().le((d[i].abs() + next.abs()).mul_add(epsilon, floor));
+        e[i] = V::select(negligible, V::zero(), e[i]);
+        let index = V::splat(V::Scalar::from_f64(i as f64));
+
+        let starts = !negligible & !started;
+        l = V::select(starts, index, l);
+        d_l = V::select(starts, d[i], d_l);
+        d_next = V::select(starts, next, d_next);
+        e_l = V::select(starts, e[i], e_l);
+        if V::any(starts) {
+            union.start = union.start.min(i);
+        }
+        let ends = negligible & started & !ended;
+        m = V::select(ends, index, m);
+        d_m = V::select(ends, d[i], d_m);
+        if V::any(ends) {
+            union.end = i;
+        }
+        started = started | starts;
+        ended = ended | ends;
+    }
+    if union.is_empty() {
+        return None;
+    }
+    let ratio = (d_next - d_l) / (e_l + e_l);
+    let root = ratio.mul_add(ratio, V::one()).sqrt();
+    let g = d_m - d_l + e_l / (ratio + root.copysign(ratio));
+    Some(Block { active: started, l, m, g, union })
+}
+
+/// One QL sweep: chases the bulge from the bottom of each lane's block to its top and keeps the rotations.
+#[inline(always)]
+fn sweep<V: Lanes>(block: &Block<V>, d: &mut [V], e: &mut [V], cosines: &mut [V], sines: &mut [V]) {
+    // A sum of squares below `tiny` may have lost digits to underflow: those lanes are scaled by a power of two.
+    let tiny = V::splat(V::Scalar::MIN_POSITIVE * V::Scalar::from_f64(1e8) / V::Scalar::EPSILON);
+    let large = constant::<V>(if V::Scalar::MANTISSA_BITS > 32 { TWO_500 } else { TWO_60 });
+    let mut g = block.g;
+    let (mut c, mut s, mut p) = (V::one(), V::one(), V::zero());
+    for i in block.union.clone().rev() {
+        let index = V::splat(V::Scalar::from_f64(i as f64));
+        let inside = block.l.le(index) & index.lt(block.m) & block.active;
+        let f = s * e[i];
+        let b = c * e[i];
+        let mut sum = f.mul_add(f, g * g);
+        let (mut scaled_f, mut scaled_g, mut unscale) = (f, g, V::one());
+        let small = sum.lt(tiny);
+        if V::any(small) {
+            let scale = V::select(small, large, V::one());
+            (scaled_f, scaled_g, unscale) = (f * scale, g * scale, V::one() / scale);
+            sum = scaled_f.mul_add(scaled_f, scaled_g * scaled_g);
+        }
+        let zero = sum.eq(V::zero());
+        let root = sum.sqrt();
+        let inverse = V::one() / V::select(zero, V::one(), root);
+        let sine = scaled_f * inverse;
+        let cosine = V::select(zero, V::one(), scaled_g * inverse);
+
+        // The entry below the block stays zero.
+        let below = inside & (index + V::one()).lt(block.m);
+        e[i + 1] = V::select(below, root * unscale, e[i + 1]);
+        let shifted = d[i + 1] - p;
+        let r = (d[i] - shifted).mul_add(sine, (b + b) * cosine);
+        let step = sine * r;
+        d[i + 1] = V::select(inside, shifted + step, d[i + 1]);
+        let bulge = cosine.mul_add(r, -b);
+
+        c = V::select(inside, cosine, c);
+        s = V::select(inside, sine, s);
+        p = V::select(inside, step, p);
+        g = V::select(inside, bulge, g);
+        cosines[i] = V::select(inside, cosine, V::one());
+        sines[i] = V::select(inside, sine, V::zero());
+
+        let top = inside & index.le(block.l);
+        d[i] = V::select(top, d[i] - p, d[i]);
+        e[i] = V::select(top, g, e[i]);
+    }
+}
+
+const TWO_500: f64 = f64::from_bits((1023 + 500) << 52);
+const TWO_60: f64 = f64::from_bits((1023 + 60) << 52);
+
+/// Applies the rotations of a sweep to every row of `z`.
+#[inline(always)]
+fn rotate_all<V: Lanes>(n: usize, z: &mut [V], block: &Block<V>, cosines: &[V], sines: &[V]) {
+    let mut first = 0;
+    while first < n {
+        if first + ROWS <= n {
+            rotate_rows::<V, ROWS>(n, z, first, block, cosines, sines);
+            first += ROWS;
+        } else {
+            rotate_rows::<V, 1>(n, z, first, block, cosines, sines);
+            first += 1;
+        }
+    }
+}
+
+/// Rotates `R` rows. The entry that two successive rotations share is carried in a register.
+#[inline(always)]
+fn rotate_rows<V: Lanes, const R: usize>(
+    n: usize,
+    z: &mut [V],
+    first: usize,
+    block: &Block<V>,
+    cosines: &[V],
+    sines: &[V],
+) {
+    let (start, end) = (block.union.start, block.union.end);
+    let rows = &mut z[first * n..(first + R) * n];
+    let mut carried: [V; R] = std::array::from_fn(|r| rows[r * n + end]);
+    for i in (start..end).rev() {
+        let (c, s) = (cosines[i], sines[i]);
+        for r in 0..R {
+            let entry = rows[r * n + i];
+            rows[r * n + i + 1] = s.mul_add(entry, c * carried[r]);
+            carried[r] = c.mul_add(entry, -(s * carried[r]));
+        }
+    }
+    for r in 0..R {
+        rows[r * n + start] = carried[r];
+    }
+}

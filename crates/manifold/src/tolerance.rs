@@ -1,0 +1,33 @@
+//! Every threshold of the crate, named, in units of the machine epsilon where it scales with it.
+
+use crate::Real;
+
+/// The largest matrix that the lane eigensolver takes; larger ones go through faer.
+///
+/// At this size a chunk of matrices in lanes still fits the second-level cache of current machines.
+pub const LARGEST_LANE_MATRIX: usize = 128;
+
+/// Symmetry: `|a_ij - a_ji|` up to this many epsilons of the largest entry is rounding, and is averaged away.
+pub const SYMMETRY: f64 = 4096.0;
+
+/// QL sweeps allowed per eigenvalue (on average fewer than 2.5 are needed).
+pub const SWEEPS_PER_EIGENVALUE: usize = 30;
+
+/// Householder: a column whose norm is below this many epsilons of the largest entry is zero.
+pub const NEGLIGIBLE_COLUMN: f64 = 0.03;
+
+/// Deflation: an off-diagonal entry below this many epsilons of the largest entry is zero, whatever its neighbours are.
+pub const NEGLIGIBLE_OFF_DIAGONAL: f64 = 0.125;
+
+/// Polar factor: the Gram route squares the condition number, so it is taken only above this ratio of the smallest
+/// to the largest singular value.
+pub const GRAM_ROUTE: f64 = 0.1;
+
+/// Below this ratio of the smallest to the largest singular value the polar and the QR factor are not unique.
+pub fn rank_deficient<T: Real>() -> T {
+    // 1e-10 for f64, 1e-5 for f32: the same share (2/3) of the digits.
+    T::from_f64(if T::MANTISSA_BITS > 32 { 1e-10 } else { 1e-5 })
+}
+
+/// Iterations allowed to a one-sided Jacobi singular value decomposition (about ten are needed).
+pub const JACOBI_SWEEPS: usize = 60;
