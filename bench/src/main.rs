@@ -20,6 +20,8 @@ fn main() {
         }}}
         let mut best = f64::MAX;
         for _ in 0..200 { let t = Instant::now(); eig.decompose(&a, &mut v, &mut u).unwrap(); best = best.min(t.elapsed().as_secs_f64()); }
+        let q: Vec<f64> = fedspd_manifold::symmetric::ql::T.iter().map(|x| x.swap(0, std::sync::atomic::Ordering::Relaxed) as f64).collect();
+        println!("scan {:.0} sweep {:.0} rotate {:.0} tri {:.0} cycles/chunk; sweeps {:.1} avg len {:.1}", q[0]/q[6], q[1]/q[6], q[2]/q[6], q[5]/q[6], q[3]/q[6], q[4]/q[3]);
         let a32: Vec<f32> = a.iter().map(|&x| x as f32).collect();
         let mut v3 = vec![0.0; b * n]; let mut u3 = vec![0.0; b * n * n];
         let mut eig = SymmetricEigen::<f32>::new(n).unwrap();

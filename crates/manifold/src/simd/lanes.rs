@@ -84,6 +84,23 @@ pub trait Lanes:
     fn min(self, other: Self) -> Self {
         Self::select(self.lt(other), self, other)
     }
+    /// The smallest number of any lane.
+    #[inline(always)]
+    fn smallest(self) -> Self::Scalar {
+        self.fold(|a, b| if b < a { b } else { a })
+    }
+    /// The largest number of any lane.
+    #[inline(always)]
+    fn largest(self) -> Self::Scalar {
+        self.fold(|a, b| if a < b { b } else { a })
+    }
+    /// Folds the lanes from the first to the last.
+    #[inline(always)]
+    fn fold(self, f: impl Fn(Self::Scalar, Self::Scalar) -> Self::Scalar) -> Self::Scalar {
+        let mut lanes = [Self::Scalar::ZERO; MAX_WIDTH];
+        self.store(&mut lanes);
+        lanes[1..Self::WIDTH].iter().fold(lanes[0], |a, &b| f(a, b))
+    }
     /// The first numbers of a slice that may be shorter than `WIDTH`; the other lanes are zero.
     #[inline(always)]
     fn load_partial(source: &[Self::Scalar]) -> Self {

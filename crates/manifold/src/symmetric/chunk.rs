@@ -234,7 +234,7 @@ pub(crate) fn check_batch<T: Real>(n: usize, matrices: &[T]) -> Result<usize, Er
 }
 
 /// Says which of the given matrices of a batch is not finite or not symmetric.
-pub(crate) fn find_fault<T: Real>(
+fn find_fault<T: Real>(
     n: usize,
     matrices: &[T],
     which: std::ops::Range<usize>,

@@ -4,15 +4,13 @@ use crate::simd::{Lanes, elementary::constant};
 use crate::{Real, tolerance};
 
 /// Rows of eigenvectors rotated together: enough independent chains to hide latency, few enough to stay in registers.
-const ROWS: usize = 4;
+const ROWS: usize = 2;
 
 /// What one scan of the matrices finds: in each lane the first unreduced block `[l, m]` and the shift.
 struct Block<V: Lanes> {
-    /// Lanes that have an unreduced block.
-    active: V::Mask,
-    /// The first index of the block.
+    /// The first index of the block (`n` if the lane has none).
     l: V,
-    /// The last index of the block.
+    /// The last index of the block (zero if the lane has none).
     m: V,
     /// Where the first rotation starts from: `d_m` less the shift.
     g: V,
@@ -37,56 +35,54 @@ pub(super) fn diagonalise<V: Lanes>(
     sines: &mut [V],
     sweeps: usize,
 ) -> Option<V::Mask> {
+    let mut first = 0;
     for _ in 0..sweeps {
-        let block = find_block(n, d, e)?;
+        let block = find_block(n, first, d, e)?;
+        first = block.union.start;
         sweep(&block, d, e, cosines, sines);
         rotate_all(n, z, &block, cosines, sines);
     }
-    find_block(n, d, e).map(|block| block.active)
+    find_block(n, first, d, e).map(|block| block.l.lt(block.m))
 }
 
-/// Sets negligible off-diagonal entries to zero and finds the first unreduced block of each lane.
+/// Sets negligible off-diagonal entries to zero and finds the first unreduced block of each lane, from `first` on.
 #[inline(always)]
-fn find_block<V: Lanes>(n: usize, d: &[V], e: &mut [V]) -> Option<Block<V>> {
+fn find_block<V: Lanes>(n: usize, first: usize, d: &[V], e: &mut [V]) -> Option<Block<V>> {
     let (d, e) = (&d[..n], &mut e[..n]);
     let epsilon = V::splat(V::Scalar::EPSILON);
     let floor = epsilon * constant(tolerance::NEGLIGIBLE_OFF_DIAGONAL);
     let never = V::one().lt(V::zero());
     let (mut started, mut ended) = (never, never);
-    let (mut l, mut m) = (V::zero(), V::zero());
+    // A lane without a block keeps l = n, m = 0.
+    let (mut l, mut m) = (constant::<V>(n as f64), V::zero());
     let (mut d_l, mut d_next, mut e_l, mut d_m) = (V::zero(), V::zero(), V::one(), V::zero());
-    let mut union = n..0;
-    for i in 0..n {
+    let mut index = constant::<V>(first as f64);
+    for i in first..n {
         // The entry after the last one is zero, which ends any block.
         let next = d[(i + 1).min(n - 1)];
         let negligible = e[i].abs().le((d[i].abs() + next.abs()).mul_add(epsilon, floor));
         e[i] = V::select(negligible, V::zero(), e[i]);
-        let index = V::splat(V::Scalar::from_f64(i as f64));
 
-        let starts = !negligible & !started;
+        let starts = !(negligible | started);
         l = V::select(starts, index, l);
         d_l = V::select(starts, d[i], d_l);
         d_next = V::select(starts, next, d_next);
         e_l = V::select(starts, e[i], e_l);
-        if V::any(starts) {
-            union.start = union.start.min(i);
-        }
         let ends = negligible & started & !ended;
         m = V::select(ends, index, m);
         d_m = V::select(ends, d[i], d_m);
-        if V::any(ends) {
-            union.end = i;
-        }
         started = started | starts;
         ended = ended | ends;
+        index = index + V::one();
     }
+    let union = l.smallest().to_f64() as usize..m.largest().to_f64() as usize;
     if union.is_empty() {
         return None;
     }
     let ratio = (d_next - d_l) / (e_l + e_l);
     let root = ratio.mul_add(ratio, V::one()).sqrt();
     let g = d_m - d_l + e_l / (ratio + root.copysign(ratio));
-    Some(Block { active: started, l, m, g, union })
+    Some(Block { l, m, g, union })
 }
 
 /// One QL sweep: chases the bulge from the bottom of each lane's block to its top and keeps the rotations.
@@ -97,9 +93,10 @@ fn sweep<V: Lanes>(block: &Block<V>, d: &mut [V], e: &mut [V], cosines: &mut [V]
     let large = constant::<V>(if V::Scalar::MANTISSA_BITS > 32 { TWO_500 } else { TWO_60 });
     let mut g = block.g;
     let (mut c, mut s, mut p) = (V::one(), V::one(), V::zero());
+    let mut index = constant::<V>(block.union.end as f64);
     for i in block.union.clone().rev() {
-        let index = V::splat(V::Scalar::from_f64(i as f64));
-        let inside = block.l.le(index) & index.lt(block.m) & block.active;
+        index = index - V::one();
+        let inside = block.l.le(index) & index.lt(block.m);
         let f = s * e[i];
         let b = c * e[i];
         let mut sum = f.mul_add(f, g * g);
@@ -112,8 +109,8 @@ fn sweep<V: Lanes>(block: &Block<V>, d: &mut [V], e: &mut [V], cosines: &mut [V]
         }
         let zero = sum.eq(V::zero());
         let root = sum.sqrt();
-        let inverse = V::one() / V::select(zero, V::one(), root);
-        let sine = scaled_f * inverse;
+        let inverse = V::one() / root;
+        let sine = V::select(zero, V::zero(), scaled_f * inverse);
         let cosine = V::select(zero, V::one(), scaled_g * inverse);
 
         // The entry below the block stays zero.

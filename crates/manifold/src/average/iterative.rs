@@ -1,0 +1,86 @@
+//! The averages that are fixed points.
+
+use super::{
+    Average,
+    one_shot::{mean_of, proj_avg, smallest_singular_value, sum_of, tangent_step},
+    weighted_points,
+};
+use crate::{Error, Matrix, Real, Retraction, RetractionKind, Stiefel, StiefelMetric};
+
+/// When an iteration stops.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct IterationLimits {
+    /// It has converged when a step is not longer than this.
+    pub tolerance: f64,
+    /// It gives up after this many steps.
+    pub iterations: usize,
+}
+
+impl Default for IterationLimits {
+    fn default() -> Self {
+        Self { tolerance: 1e-12, iterations: 200 }
+    }
+}
+
+/// The R-barycenter: the fixed point of `G <- R_G(sum w_i R_G^-1(W_i))`, started at [`proj_avg`]
+/// (Bouchard et al. 2025).
+///
+/// # Errors
+/// Faults of points and weights; [`Error::RankDeficient`] if there is no starting point, [`Error::TooFarApart`] if a
+/// point has no inverse retraction, [`Error::NotConverged`].
+pub fn r_barycenter<T: Real>(
+    kind: RetractionKind,
+    points: &[Matrix<T>],
+    weights: Option<&[f64]>,
+    limits: IterationLimits,
+) -> Result<Average<T>, Error> {
+    let points = weighted_points(points, weights)?;
+    let (p, k) = (points[0].1.rows(), points[0].1.columns());
+    let mut retraction = Retraction::new(kind, p, k)?;
+    iterate("the R-barycenter", &points, limits, |point| tangent_step(&mut retraction, point, &points))
+}
+
+/// The Karcher mean: the minimiser of the weighted sum of squared geodesic distances, by the flow
+/// `Y <- Exp_Y(sum w_i Log_Y(W_i))`, started at [`proj_avg`]. Costly: an oracle.
+///
+/// # Errors
+/// Faults of points and weights; [`Error::RankDeficient`] if there is no starting point, [`Error::TooFarApart`] if a
+/// logarithm does not converge, [`Error::NotConverged`].
+pub fn karcher_mean<T: Real>(
+    metric: StiefelMetric,
+    points: &[Matrix<T>],
+    weights: Option<&[f64]>,
+    limits: IterationLimits,
+) -> Result<Average<T>, Error> {
+    let points = weighted_points(points, weights)?;
+    let mut stiefel = Stiefel::<f64>::new(points[0].1.rows(), points[0].1.columns())?;
+    iterate("the Karcher mean", &points, limits, |point| {
+        let mut mean = Matrix::zeros(point.rows(), point.columns());
+        for (weight, target) in &points {
+            mean = mean.zip(&stiefel.log(metric, point, target)?, |mean, x| mean + weight * x);
+        }
+        Ok((stiefel.exp(metric, point, &mean)?, mean.norm()))
+    })
+}
+
+/// Repeats a step, which returns the next point and its own length, until it is short enough.
+fn iterate<T: Real>(
+    operation: &'static str,
+    points: &[(f64, Matrix<f64>)],
+    limits: IterationLimits,
+    mut step: impl FnMut(&Matrix<f64>) -> Result<(Matrix<f64>, f64), Error>,
+) -> Result<Average<T>, Error> {
+    let smallest_singular_value = smallest_singular_value(&mean_of(points)?)?;
+    if let [(_, only)] = points {
+        return Ok(Average { point: only.cast(), smallest_singular_value, iterations: 0, residual: 0.0 });
+    }
+    let mut point = proj_avg(&sum_of(points)?)?.point;
+    let mut residual = f64::INFINITY;
+    for iterations in 1..=limits.iterations {
+        (point, residual) = step(&point)?;
+        if residual <= limits.tolerance {
+            return Ok(Average { point: point.cast(), smallest_singular_value, iterations, residual });
+        }
+    }
+    Err(Error::NotConverged { operation, iterations: limits.iterations, residual })
+}

@@ -1,0 +1,131 @@
+//! The averages in closed form.
+
+use super::{Average, StiefelSum, weighted_points};
+use crate::{Error, Matrix, Polar, Qr, Real, Retraction, RetractionKind, Stiefel};
+
+/// `ProjAvg`: the polar factor of the mean, `uf(sum w_i W_i)`: the point with the smallest weighted sum of squared
+/// chordal distances `|W - W_i|^2`.
+///
+/// # Errors
+/// [`Error::Zero`], [`Error::NoWeight`] for an empty sum; [`Error::RankDeficient`] if the points cancel in some direction: then the
+/// minimiser is not unique, and [`rl_avg`] is the way out.
+pub fn proj_avg(sum: &StiefelSum) -> Result<Average<f64>, Error> {
+    let mean = sum.mean()?;
+    let (p, k) = sum.shape();
+    let mut polar = Polar::with_simd(p, k, sum.simd())?;
+    polar.factor(mean.as_slice()).map_err(|error| name(error, "ProjAvg"))?;
+    let (smallest_singular_value, _) = polar.singular_value_range();
+    let point = if sum.count() == 1 { mean } else { Matrix::from_rows(p, k, polar.q().to_vec())? };
+    Ok(in_closed_form(point, smallest_singular_value))
+}
+
+/// `RLAvg`: the polar retraction of the mean of the liftings at the previous point, `uf(W + P_W(sum w_i W_i))` since the lifting is linear. Always defined.
+///
+/// # Errors
+/// [`Error::Zero`], [`Error::NoWeight`] for an empty sum; [`Error::Length`] or [`Error::NotFinite`] for the previous point.
+pub fn rl_avg(previous: &Matrix<f64>, sum: &StiefelSum) -> Result<Average<f64>, Error> {
+    let mean = sum.mean()?;
+    let (p, k) = sum.shape();
+    let mut stiefel = Stiefel::with_simd(p, k, sum.simd())?;
+    stiefel.check("the previous point", 0, previous.as_slice())?;
+    let mut lifted = Matrix::zeros(p, k);
+    stiefel.lift(previous.as_slice(), mean.as_slice(), lifted.as_mut_slice())?;
+    let mut point = Matrix::zeros(p, k);
+    Retraction::with_simd(RetractionKind::Polar, p, k, sum.simd())?.retract(
+        previous.as_slice(),
+        lifted.as_slice(),
+        point.as_mut_slice(),
+    )?;
+    Ok(in_closed_form(point, smallest_singular_value(&mean)?))
+}
+
+/// The QR factor of the mean, `qf(sum w_i W_i)`. Unlike [`proj_avg`] it depends on the order of the columns.
+///
+/// # Errors
+/// As [`proj_avg`].
+pub fn qr_avg(sum: &StiefelSum) -> Result<Average<f64>, Error> {
+    let mean = sum.mean()?;
+    let (p, k) = sum.shape();
+    let mut qr = Qr::with_simd(p, k, sum.simd())?;
+    qr.factor(mean.as_slice()).map_err(|error| name(error, "the QR average"))?;
+    let smallest = smallest_singular_value(&mean)?;
+    let point = if sum.count() == 1 { mean } else { Matrix::from_rows(p, k, qr.q().to_vec())? };
+    Ok(in_closed_form(point, smallest))
+}
+
+/// `RetAvg`: `R_W(sum w_i R_W^-1(W_i))`, the tangent-space average with a retraction and its own inverse.
+///
+/// # Errors
+/// Faults of points and weights; [`Error::TooFarApart`] if a point has no inverse retraction at `previous`.
+pub fn ret_avg<T: Real>(
+    kind: RetractionKind,
+    previous: &Matrix<T>,
+    points: &[Matrix<T>],
+    weights: Option<&[f64]>,
+) -> Result<Average<T>, Error> {
+    let points = weighted_points(points, weights)?;
+    let mean = mean_of(&points)?;
+    let smallest = smallest_singular_value(&mean)?;
+    let (p, k) = (mean.rows(), mean.columns());
+    let mut retraction = Retraction::new(kind, p, k)?;
+    let previous = previous.cast::<f64>();
+    let point = if let [(_, only)] = &points[..] {
+        only.clone()
+    } else {
+        tangent_step(&mut retraction, &previous, &points)?.0
+    };
+    Ok(in_closed_form(point.cast(), smallest))
+}
+
+/// `R_W(sum w_i R_W^-1(W_i))` and the length of that tangent vector.
+pub(super) fn tangent_step(
+    retraction: &mut Retraction<f64>,
+    base: &Matrix<f64>,
+    points: &[(f64, Matrix<f64>)],
+) -> Result<(Matrix<f64>, f64), Error> {
+    let (p, k) = (base.rows(), base.columns());
+    let (mut vector, mut mean) = (Matrix::zeros(p, k), Matrix::zeros(p, k));
+    for (weight, point) in points {
+        retraction.inverse(base.as_slice(), point.as_slice(), vector.as_mut_slice())?;
+        mean = mean.zip(&vector, |mean, x| mean + weight * x);
+    }
+    retraction.retract(base.as_slice(), mean.as_slice(), vector.as_mut_slice())?;
+    Ok((vector, mean.norm()))
+}
+
+/// The mean matrix of points whose weights add up to 1.
+pub(super) fn mean_of(points: &[(f64, Matrix<f64>)]) -> Result<Matrix<f64>, Error> {
+    sum_of(points)?.mean()
+}
+
+/// The weighted sum of points.
+pub(super) fn sum_of(points: &[(f64, Matrix<f64>)]) -> Result<StiefelSum, Error> {
+    let (_, first) = points.first().ok_or(Error::Zero { what: "the number of points" })?;
+    let mut sum = StiefelSum::new(first.rows(), first.columns())?;
+    for (weight, point) in points {
+        sum.add(*weight, point.as_slice())?;
+    }
+    Ok(sum)
+}
+
+/// The smallest singular value of a mean matrix, zero if it is deficient.
+pub(super) fn smallest_singular_value(mean: &Matrix<f64>) -> Result<f64, Error> {
+    let mut polar = Polar::new(mean.rows(), mean.columns())?;
+    match polar.factor(mean.as_slice()) {
+        Ok(()) => Ok(polar.singular_value_range().0),
+        Err(Error::RankDeficient { smallest, .. }) => Ok(smallest),
+        Err(error) => Err(error),
+    }
+}
+
+fn in_closed_form<T>(point: Matrix<T>, smallest_singular_value: f64) -> Average<T> {
+    Average { point, smallest_singular_value, iterations: 1, residual: 0.0 }
+}
+
+/// Says which average needed the factor that does not exist.
+fn name(error: Error, operation: &'static str) -> Error {
+    match error {
+        Error::RankDeficient { smallest, largest, .. } => Error::RankDeficient { operation, smallest, largest },
+        other => other,
+    }
+}

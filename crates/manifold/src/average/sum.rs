@@ -1,0 +1,163 @@
+//! The weighted sum of points, from which the linear averages are made.
+
+use crate::error::check_length;
+use crate::simd::{Kernel, Lanes, Simd};
+use crate::{Error, Matrix, Real, Stiefel};
+
+/// A running weighted sum of `p x k` matrices, in `f64`: all that [`super::proj_avg`], [`super::rl_avg`] and
+/// [`super::qr_avg`] need to know of the points, whatever their number.
+///
+/// ```
+/// # fn main() -> Result<(), fedspd_manifold::Error> {
+/// use fedspd_manifold::average::{StiefelSum, proj_avg};
+///
+/// let mut sum = StiefelSum::new(2, 1)?;
+/// sum.add(1.0, &[1.0, 0.0])?;
+/// sum.add(1.0, &[0.0, 1.0])?;
+/// let average = proj_avg(&sum)?;
+/// assert!((average.point[(0, 0)] - 0.5_f64.sqrt()).abs() < 1e-15);
+/// assert!((average.smallest_singular_value - 0.5_f64.sqrt()).abs() < 1e-15);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct StiefelSum {
+    p: usize,
+    k: usize,
+    simd: Simd,
+    /// While there is one matrix, it stands here as it is; its weight is multiplied in when a second one arrives.
+    sum: Vec<f64>,
+    added: usize,
+    count: usize,
+    total: f64,
+}
+
+impl StiefelSum {
+    /// An empty sum of `p x k` matrices, on the instruction set that [`Simd::detect`] gives.
+    ///
+    /// # Errors
+    /// As [`Stiefel::new`].
+    pub fn new(p: usize, k: usize) -> Result<Self, Error> {
+        Self::with_simd(p, k, Simd::detect()?)
+    }
+
+    /// The same on a given instruction set.
+    ///
+    /// # Errors
+    /// As [`Stiefel::with_simd`].
+    pub fn with_simd(p: usize, k: usize, simd: Simd) -> Result<Self, Error> {
+        Stiefel::<f64>::with_simd(p, k, simd)?;
+        Ok(Self { p, k, simd, sum: vec![0.0; p * k], added: 0, count: 0, total: 0.0 })
+    }
+
+    /// Adds a matrix with a weight. A refused matrix leaves the sum as it was.
+    ///
+    /// # Errors
+    /// [`Error::Weight`], [`Error::Length`], [`Error::NotFinite`]; the index counts the calls.
+    pub fn add<T: Real>(&mut self, weight: f64, matrix: &[T]) -> Result<(), Error> {
+        let index = self.added;
+        if !(weight >= 0.0 && weight.is_finite()) {
+            return Err(Error::Weight { index, value: weight });
+        }
+        check_length("the matrix", matrix.len(), self.p * self.k)?;
+        if !self.simd.run(AllFinite { matrix }) {
+            crate::symmetric::check_finite(index, self.k, matrix)?;
+        }
+        self.added += 1;
+        if weight == 0.0 {
+            return Ok(());
+        }
+        if self.count == 0 {
+            for (sum, entry) in self.sum.iter_mut().zip(matrix) {
+                *sum = entry.to_f64();
+            }
+        } else {
+            let scale = if self.count == 1 { self.total } else { 1.0 };
+            self.simd.run::<T, _>(Accumulate { scale, weight, matrix, sum: &mut self.sum });
+        }
+        self.count += 1;
+        self.total += weight;
+        Ok(())
+    }
+
+    /// How many matrices with a positive weight the sum has.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The number of rows and columns.
+    pub fn shape(&self) -> (usize, usize) {
+        (self.p, self.k)
+    }
+
+    /// The sum of the weights.
+    ///
+    /// # Errors
+    /// [`Error::Zero`] for an empty sum, [`Error::NoWeight`] if all weights are zero.
+    pub fn total_weight(&self) -> Result<f64, Error> {
+        match (self.added, self.count) {
+            (0, _) => Err(Error::Zero { what: "the number of points" }),
+            (_, 0) => Err(Error::NoWeight { count: self.added }),
+            _ => Ok(self.total),
+        }
+    }
+
+    /// The mean matrix `sum w_i W_i / sum w_i`, in general off the manifold. Of a single matrix it is that matrix.
+    ///
+    /// # Errors
+    /// As [`StiefelSum::total_weight`].
+    pub fn mean(&self) -> Result<Matrix<f64>, Error> {
+        let scale = 1.0 / self.total_weight()?;
+        let scale = if self.count == 1 { 1.0 } else { scale };
+        Matrix::from_rows(self.p, self.k, self.sum.iter().map(|x| x * scale).collect())
+    }
+
+    pub(super) fn simd(&self) -> Simd {
+        self.simd
+    }
+}
+
+/// Whether all entries are finite.
+struct AllFinite<'a, T> {
+    matrix: &'a [T],
+}
+
+impl<T: Real> Kernel<T> for AllFinite<'_, T> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<V: Lanes<Scalar = T>>(self) -> bool {
+        let mut sum = V::zero();
+        let mut rest = self.matrix;
+        while rest.len() >= V::WIDTH {
+            sum = V::load(rest).mul_add(V::zero(), sum);
+            rest = &rest[V::WIDTH..];
+        }
+        sum = V::load_partial(rest).mul_add(V::zero(), sum);
+        !V::any(!sum.eq(V::zero()))
+    }
+}
+
+/// `sum <- scale sum + weight matrix`.
+struct Accumulate<'a, T> {
+    scale: f64,
+    weight: f64,
+    matrix: &'a [T],
+    sum: &'a mut [f64],
+}
+
+impl<T: Real> Kernel<T> for Accumulate<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Lanes<Scalar = T>>(self) {
+        if self.scale != 1.0 {
+            for sum in self.sum.iter_mut() {
+                *sum *= self.scale;
+            }
+        }
+        for (sum, &entry) in self.sum.iter_mut().zip(self.matrix) {
+            *sum = self.weight.mul_add(entry.to_f64(), *sum);
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! Small dense matrices: what the geometry needs of linear algebra beyond eigenvalues.
+//!
+//! Everything here runs in one fixed order of operations, so results are the same on every instruction set; that is
+//! why a few textbook factorisations are written out instead of taken from a library.
+
+mod inverse;
+mod matrix;
+mod product;
+mod svd;
+
+pub(crate) use inverse::{inverse, solve};
+pub use matrix::Matrix;
+pub(crate) use matrix::frobenius_norm;
+pub(crate) use product::{Left, multiply};
+pub(crate) use svd::one_sided_jacobi;

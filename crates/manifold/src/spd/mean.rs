@@ -1,0 +1,98 @@
+//! Means of SPD matrices.
+
+use super::{Spd, SpdMetric};
+use crate::error::check_length;
+use crate::spectral::SpectralFunction;
+use crate::symmetric::check_batch;
+use crate::{Error, Real, average::IterationLimits};
+
+/// A mean with the report of its iteration.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SpdMean<T> {
+    /// The mean, row-major `n x n`.
+    pub point: Vec<T>,
+    /// Iterations used; 1 for the log-Euclidean mean, which is in closed form.
+    pub iterations: usize,
+    /// The norm of the gradient at the mean, `|sum w_i log(G^-1/2 X_i G^-1/2)|`; 0 for the log-Euclidean mean.
+    pub gradient_norm: f64,
+    /// Whether the gradient norm reached the tolerance.
+    pub converged: bool,
+}
+
+impl<T: Real> Spd<T> {
+    /// The weighted mean of a batch: the minimiser of the weighted sum of squared distances (uniform weights if none are given).
+    ///
+    /// Affine-invariant: the Karcher flow `G <- G^1/2 exp(s sum w_i log(G^-1/2 X_i G^-1/2)) G^1/2` from the arithmetic mean, with
+    /// the step `s` halved whenever the gradient grows. Log-Euclidean: `exp(sum w_i log X_i)`.
+    /// Reaching the cap is reported, not an error: the point is still a sensible mean.
+    ///
+    /// # Errors
+    /// [`Error::NotABatch`], [`Error::Weight`], [`Error::NoWeight`] and faults of the matrices.
+    pub fn mean(
+        &mut self,
+        metric: SpdMetric,
+        matrices: &[T],
+        weights: Option<&[f64]>,
+        limits: IterationLimits,
+    ) -> Result<SpdMean<T>, Error> {
+        let count = check_batch(self.n(), matrices)?;
+        let weights = normalised_weights(count, weights)?;
+        let mut logs = vec![T::ZERO; matrices.len()];
+        if metric == SpdMetric::LogEuclidean {
+            self.map().apply(SpectralFunction::Log, matrices, &mut logs)?;
+            let mut point = vec![T::ZERO; self.n() * self.n()];
+            self.map().apply(SpectralFunction::Exp, &weighted_sum(&weights, &logs), &mut point)?;
+            return Ok(SpdMean { point, iterations: 1, gradient_norm: 0.0, converged: true });
+        }
+
+        let mut point = weighted_sum(&weights, matrices);
+        let mut whitened = vec![T::ZERO; matrices.len()];
+        let mut factor = vec![T::ZERO; point.len()];
+        let (mut step, mut gradient_norm) = (1.0, f64::INFINITY);
+        for iterations in 1..=limits.iterations {
+            self.whiten(&point, matrices, &mut whitened)?;
+            self.map().apply(SpectralFunction::Log, &whitened, &mut logs)?;
+            let mut gradient = weighted_sum(&weights, &logs);
+            let norm = crate::dense::frobenius_norm(&gradient).to_f64();
+            if norm > gradient_norm {
+                step *= 0.5;
+            }
+            gradient_norm = norm;
+            if norm <= limits.tolerance {
+                return Ok(SpdMean { point, iterations, gradient_norm, converged: true });
+            }
+            for entry in &mut gradient {
+                *entry *= T::from_f64(step);
+            }
+            self.map().apply(SpectralFunction::Exp, &gradient, &mut factor)?;
+            self.unwhiten(&factor, &mut point)?;
+        }
+        Ok(SpdMean { point, iterations: limits.iterations, gradient_norm, converged: false })
+    }
+}
+
+/// `sum w_i X_i`.
+fn weighted_sum<T: Real>(weights: &[f64], matrices: &[T]) -> Vec<T> {
+    let size = matrices.len() / weights.len();
+    let mut sum = vec![0.0; size];
+    for (weight, matrix) in weights.iter().zip(matrices.chunks_exact(size)) {
+        for (sum, entry) in sum.iter_mut().zip(matrix) {
+            *sum += weight * entry.to_f64();
+        }
+    }
+    sum.into_iter().map(T::from_f64).collect()
+}
+
+/// Checks weights and makes them add up to 1.
+fn normalised_weights(count: usize, weights: Option<&[f64]>) -> Result<Vec<f64>, Error> {
+    let Some(weights) = weights else { return Ok(vec![1.0 / count as f64; count]) };
+    check_length("the weights", weights.len(), count)?;
+    if let Some(index) = weights.iter().position(|weight| !(*weight >= 0.0 && weight.is_finite())) {
+        return Err(Error::Weight { index, value: weights[index] });
+    }
+    let total: f64 = weights.iter().sum();
+    if total == 0.0 {
+        return Err(Error::NoWeight { count });
+    }
+    Ok(weights.iter().map(|weight| weight / total).collect())
+}

@@ -1,0 +1,154 @@
+//! The manifold itself: tangent spaces, lifting, transport, feasibility.
+
+use crate::dense::{Left, frobenius_norm, multiply};
+use crate::error::check_length;
+use crate::simd::Simd;
+use crate::symmetric::check_finite;
+use crate::{Error, Real};
+
+/// The Stiefel manifold `St(p, k)` with scratch memory for its operations.
+///
+/// Points and tangent vectors are row-major `p x k` slices. Nothing is allocated after construction by the
+/// operations that write to a slice.
+///
+/// ```
+/// # fn main() -> Result<(), fedspd_manifold::Error> {
+/// use fedspd_manifold::Stiefel;
+///
+/// // The unit circle is St(2, 1); the tangent at (1, 0) points up.
+/// let mut circle = Stiefel::<f64>::new(2, 1)?;
+/// let mut tangent = [0.0; 2];
+/// circle.project(&[1.0, 0.0], &[3.0, 4.0], &mut tangent)?;
+/// assert_eq!(tangent, [0.0, 4.0]);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Stiefel<T: Real> {
+    pub(super) p: usize,
+    pub(super) k: usize,
+    pub(super) simd: Simd,
+    small: Vec<T>,
+    tall: Vec<T>,
+}
+
+impl<T: Real> Stiefel<T> {
+    /// The manifold of `p x k` matrices with orthonormal columns, on the instruction set that [`Simd::detect`] gives.
+    ///
+    /// # Errors
+    /// [`Error::Zero`], [`Error::MoreColumnsThanRows`] for impossible shapes, [`Error::SimdUnavailable`].
+    pub fn new(p: usize, k: usize) -> Result<Self, Error> {
+        Self::with_simd(p, k, Simd::detect()?)
+    }
+
+    /// The manifold on a given instruction set.
+    ///
+    /// # Errors
+    /// [`Error::Zero`] and [`Error::MoreColumnsThanRows`] for impossible shapes.
+    pub fn with_simd(p: usize, k: usize, simd: Simd) -> Result<Self, Error> {
+        if p == 0 {
+            return Err(Error::Zero { what: "the number of rows" });
+        }
+        if k == 0 {
+            return Err(Error::Zero { what: "the number of columns" });
+        }
+        if k > p {
+            return Err(Error::MoreColumnsThanRows { rows: p, columns: k });
+        }
+        Ok(Self { p, k, simd, small: vec![T::ZERO; k * k], tall: vec![T::ZERO; p * k] })
+    }
+
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        self.p
+    }
+
+    /// The number of columns.
+    pub fn columns(&self) -> usize {
+        self.k
+    }
+
+    /// The instruction set.
+    pub fn simd(&self) -> Simd {
+        self.simd
+    }
+
+    /// Checks that a slice has the shape of the manifold and finite entries.
+    pub(crate) fn check(&self, what: &'static str, index: usize, matrix: &[T]) -> Result<(), Error> {
+        check_length(what, matrix.len(), self.p * self.k)?;
+        check_finite(index, self.k, matrix)
+    }
+
+    fn check_shapes(&self, inputs: [&[T]; 2], out: &[T]) -> Result<(), Error> {
+        let size = self.p * self.k;
+        check_length("the base point", inputs[0].len(), size)?;
+        check_length("the matrix", inputs[1].len(), size)?;
+        check_length("the output", out.len(), size)
+    }
+
+    /// The tangent projection `P_W(X) = X - W sym(W^T X)`; also the Riemannian gradient of a function whose Euclidean
+    /// gradient is `X`.
+    ///
+    /// # Errors
+    /// [`Error::Length`] if a slice is not `p x k`.
+    pub fn project(&mut self, w: &[T], x: &[T], out: &mut [T]) -> Result<(), Error> {
+        self.check_shapes([w, x], out)?;
+        self.project_unchecked(w, x, out);
+        Ok(())
+    }
+
+    fn project_unchecked(&mut self, w: &[T], x: &[T], out: &mut [T]) {
+        let (p, k) = (self.p, self.k);
+        multiply(self.simd, Left::Transposed, (k, p, k), w, x, &mut self.small);
+        for i in 0..k {
+            for j in 0..i {
+                let mean = (self.small[i * k + j] + self.small[j * k + i]) * T::HALF;
+                self.small[i * k + j] = mean;
+                self.small[j * k + i] = mean;
+            }
+        }
+        multiply(self.simd, Left::Plain, (p, k, k), w, &self.small, out);
+        for (out, &x) in out.iter_mut().zip(x) {
+            *out = x - *out;
+        }
+    }
+
+    /// The orthographic lifting `L_W(Y) = P_W(Y - W)` of another point to the tangent space at `W`.
+    ///
+    /// `P_W(W) = 0`, so the difference is not needed in exact arithmetic; it keeps the relative accuracy when `Y` is close to `W`.
+    ///
+    /// # Errors
+    /// [`Error::Length`] if a slice is not `p x k`.
+    pub fn lift(&mut self, w: &[T], y: &[T], out: &mut [T]) -> Result<(), Error> {
+        self.check_shapes([w, y], out)?;
+        let mut difference = std::mem::take(&mut self.tall);
+        for ((difference, &y), &w) in difference.iter_mut().zip(y).zip(w) {
+            *difference = y - w;
+        }
+        self.project_unchecked(w, &difference, out);
+        self.tall = difference;
+        Ok(())
+    }
+
+    /// Transports a tangent vector to the tangent space at `target`, by projection. It never gets longer.
+    ///
+    /// # Errors
+    /// [`Error::Length`] if a slice is not `p x k`.
+    pub fn transport(&mut self, target: &[T], x: &[T], out: &mut [T]) -> Result<(), Error> {
+        self.project(target, x, out)
+    }
+
+    /// How far a matrix is from having orthonormal columns: `|W^T W - I|`.
+    ///
+    /// # Errors
+    /// [`Error::Length`] if the slice is not `p x k`.
+    pub fn feasibility_error(&mut self, w: &[T]) -> Result<T, Error> {
+        let (p, k) = (self.p, self.k);
+        check_length("the matrix", w.len(), p * k)?;
+        multiply(self.simd, Left::Transposed, (k, p, k), w, w, &mut self.small);
+        for i in 0..k {
+            self.small[i * k + i] -= T::ONE;
+        }
+        Ok(frobenius_norm(&self.small))
+    }
+}

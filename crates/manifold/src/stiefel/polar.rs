@@ -1,0 +1,193 @@
+//! The polar factor, its differential and adjoint.
+
+use super::Stiefel;
+use crate::dense::{Left, Matrix, multiply, one_sided_jacobi};
+use crate::error::check_length;
+use crate::simd::Simd;
+use crate::{Error, Real, SymmetricEigen, tolerance};
+
+/// The polar decomposition `A = Q H` of tall matrices with scratch memory: `Q = uf(A)` is the matrix with orthonormal columns
+/// nearest to `A`, and `H = (A^T A)^(1/2)`.
+///
+/// The eigendecomposition `A^T A = V diag(s^2) V^T` gives `Q = A V diag(1/s) V^T` at the price of squaring the condition
+/// number; below `s_min/s_max =` [`tolerance::GRAM_ROUTE`] the singular value decomposition of `A` takes over.
+pub struct Polar<T: Real> {
+    stiefel: Stiefel<T>,
+    eigen: SymmetricEigen<T>,
+    /// `A`, scaled by a power of two.
+    scaled: Vec<T>,
+    q: Vec<T>,
+    /// Singular values, ascending on the Gram route.
+    singular_values: Vec<T>,
+    /// Right singular vectors, the columns of a row-major matrix.
+    v: Vec<T>,
+    inverse_h: Vec<T>,
+    /// Three `k x k` matrices.
+    small: [Vec<T>; 3],
+}
+
+impl<T: Real> Polar<T> {
+    /// Room for `p x k` matrices, on the instruction set that [`Simd::detect`] gives.
+    ///
+    /// # Errors
+    /// As [`Stiefel::new`].
+    pub fn new(p: usize, k: usize) -> Result<Self, Error> {
+        Self::with_simd(p, k, Simd::detect()?)
+    }
+
+    /// The same on a given instruction set.
+    ///
+    /// # Errors
+    /// As [`Stiefel::with_simd`].
+    pub fn with_simd(p: usize, k: usize, simd: Simd) -> Result<Self, Error> {
+        let small = || vec![T::ZERO; k * k];
+        Ok(Self {
+            stiefel: Stiefel::with_simd(p, k, simd)?,
+            eigen: SymmetricEigen::with_simd(k, simd)?,
+            scaled: vec![T::ZERO; p * k],
+            q: vec![T::ZERO; p * k],
+            singular_values: vec![T::ZERO; k],
+            v: small(),
+            inverse_h: small(),
+            small: [small(), small(), small()],
+        })
+    }
+
+    /// Decomposes `A`.
+    ///
+    /// # Errors
+    /// [`Error::Length`], [`Error::NotFinite`], and [`Error::RankDeficient`] where the factor is not unique.
+    pub fn factor(&mut self, a: &[T]) -> Result<(), Error> {
+        self.stiefel.check("the matrix", 0, a)?;
+        let (p, k, simd) = (self.stiefel.p, self.stiefel.k, self.stiefel.simd);
+        let scale = power_of_two_scale(a);
+        for (scaled, &a) in self.scaled.iter_mut().zip(a) {
+            *scaled = a * scale;
+        }
+        let [gram, temporary, _] = &mut self.small;
+        multiply(simd, Left::Transposed, (k, p, k), &self.scaled, &self.scaled, gram);
+        self.eigen.decompose(gram, &mut self.singular_values, &mut self.v)?;
+        for value in &mut self.singular_values {
+            *value = if *value > T::ZERO { value.sqrt() } else { T::ZERO };
+        }
+        let (smallest, largest) = extremes(&self.singular_values);
+        if smallest > T::from_f64(tolerance::GRAM_ROUTE) * largest {
+            let (v, s) = (&self.v, &self.singular_values);
+            // H^-1 = (V diag(1/s)) V^T, symmetric
+            for i in 0..k {
+                for j in 0..k {
+                    temporary[i * k + j] = v[j * k + i];
+                    gram[i * k + j] = v[i * k + j] / s[j];
+                }
+            }
+            multiply(simd, Left::Plain, (k, k, k), gram, temporary, &mut self.inverse_h);
+            multiply(simd, Left::Plain, (p, k, k), &self.scaled, &self.inverse_h, &mut self.q);
+        } else {
+            self.factor_by_svd()?;
+        }
+        for value in &mut self.singular_values {
+            *value /= scale;
+        }
+        for entry in &mut self.inverse_h {
+            *entry *= scale;
+        }
+        Ok(())
+    }
+
+    fn factor_by_svd(&mut self) -> Result<(), Error> {
+        let (p, k, simd) = (self.stiefel.p, self.stiefel.k, self.stiefel.simd);
+        let svd = one_sided_jacobi(simd, &Matrix::from_rows(p, k, self.scaled.clone())?)?;
+        self.singular_values.copy_from_slice(&svd.values);
+        let (smallest, largest) = extremes(&self.singular_values);
+        if !(smallest > tolerance::rank_deficient::<T>() * largest) {
+            return Err(Error::RankDeficient {
+                operation: "the polar factor",
+                smallest: smallest.to_f64(),
+                largest: largest.to_f64(),
+            });
+        }
+        self.v.copy_from_slice(svd.v.as_slice());
+        let v_transposed = svd.v.transpose();
+        self.q.copy_from_slice(svd.u.times(simd, &v_transposed).as_slice());
+        let scaled = Matrix::from_fn(k, k, |i, j| svd.v[(i, j)] / svd.values[j]);
+        self.inverse_h.copy_from_slice(scaled.times(simd, &v_transposed).as_slice());
+        Ok(())
+    }
+
+    /// The orthonormal factor `Q` of the last decomposition, row-major `p x k`.
+    pub fn q(&self) -> &[T] {
+        &self.q
+    }
+
+    /// The smallest and the largest singular value of the last `A`.
+    pub fn singular_value_range(&self) -> (T, T) {
+        extremes(&self.singular_values)
+    }
+
+    /// The derivative of the factor at the last `A` in direction `Z`, which is also its adjoint (`uf` is the gradient of the
+    /// nuclear norm):
+    ///
+    /// ```text
+    /// D uf(A)[Z] = Q O + (I - Q Q^T) Z H^-1,    H O + O H = Q^T Z - Z^T Q,
+    /// ```
+    ///
+    /// with the Lyapunov equation solved in the eigenbasis of `H`.
+    ///
+    /// # Errors
+    /// [`Error::Length`] if a slice is not `p x k`.
+    pub fn differential(&mut self, z: &[T], out: &mut [T]) -> Result<(), Error> {
+        let (p, k, simd) = (self.stiefel.p, self.stiefel.k, self.stiefel.simd);
+        check_length("the direction", z.len(), p * k)?;
+        check_length("the output", out.len(), p * k)?;
+        let [inner, first, second] = &mut self.small;
+        multiply(simd, Left::Transposed, (k, p, k), &self.q, z, inner);
+        for i in 0..k {
+            for j in 0..k {
+                first[i * k + j] = inner[i * k + j] - inner[j * k + i];
+            }
+        }
+        // O = V ((V^T S V)_ij / (s_i + s_j)) V^T
+        multiply(simd, Left::Transposed, (k, k, k), &self.v, first, second);
+        multiply(simd, Left::Plain, (k, k, k), second, &self.v, first);
+        for i in 0..k {
+            for j in 0..k {
+                first[i * k + j] /= self.singular_values[i] + self.singular_values[j];
+            }
+        }
+        multiply(simd, Left::Plain, (k, k, k), &self.v, first, second);
+        for i in 0..k {
+            for j in 0..k {
+                first[j * k + i] = self.v[i * k + j];
+            }
+        }
+        // scaled (no longer needed) = (Z - Q Q^T Z) H^-1, then out = Q O + that
+        multiply(simd, Left::Plain, (p, k, k), &self.q, inner, out);
+        for (out, &z) in out.iter_mut().zip(z) {
+            *out = z - *out;
+        }
+        multiply(simd, Left::Plain, (p, k, k), out, &self.inverse_h, &mut self.scaled);
+        multiply(simd, Left::Plain, (k, k, k), second, first, inner);
+        multiply(simd, Left::Plain, (p, k, k), &self.q, inner, out);
+        for (out, &normal) in out.iter_mut().zip(&self.scaled) {
+            *out += normal;
+        }
+        Ok(())
+    }
+}
+
+/// The smallest and the largest of some numbers (at least one).
+pub(super) fn extremes<T: Real>(values: &[T]) -> (T, T) {
+    values.iter().fold((values[0], values[0]), |(smallest, largest), &value| {
+        (if value < smallest { value } else { smallest }, if value > largest { value } else { largest })
+    })
+}
+
+/// A power of two that brings the largest entry near 1, so that squares neither overflow nor underflow.
+pub(super) fn power_of_two_scale<T: Real>(entries: &[T]) -> T {
+    let largest = entries.iter().fold(T::ZERO, |largest, x| if x.abs() > largest { x.abs() } else { largest });
+    if largest < T::MIN_POSITIVE {
+        return T::ONE;
+    }
+    let exponent = largest.biased_exponent().to_f64() + f64::from(T::EXPONENTS.0 - 1);
+    T::from_f64((-exponent).max(f64::from(T::EXPONENTS.0))).exp2_of_integer()
+}

@@ -1,0 +1,106 @@
+//! Retractions: from the tangent space back to the manifold, with exact derivatives.
+
+use super::{Polar, Qr, Stiefel};
+use crate::simd::Simd;
+use crate::{Error, Real};
+
+/// Which factor maps `W + X` back to the manifold. Both agree with the exponential map to first order; the polar one to second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RetractionKind {
+    /// `uf(W + X)`, the nearest point.
+    Polar,
+    /// `qf(W + X)` with positive diagonal.
+    Qr,
+}
+
+/// A retraction `R_W(X)` with its inverse, differential and adjoint, and scratch memory.
+pub struct Retraction<T: Real> {
+    pub(super) stiefel: Stiefel<T>,
+    factor: Factor<T>,
+    sum: Vec<T>,
+}
+
+enum Factor<T: Real> {
+    Polar(Polar<T>),
+    Qr(Qr<T>),
+}
+
+impl<T: Real> Retraction<T> {
+    /// Room for `p x k` matrices, on the instruction set that [`Simd::detect`] gives.
+    ///
+    /// # Errors
+    /// As [`Stiefel::new`].
+    pub fn new(kind: RetractionKind, p: usize, k: usize) -> Result<Self, Error> {
+        Self::with_simd(kind, p, k, Simd::detect()?)
+    }
+
+    /// The same on a given instruction set.
+    ///
+    /// # Errors
+    /// As [`Stiefel::with_simd`].
+    pub fn with_simd(kind: RetractionKind, p: usize, k: usize, simd: Simd) -> Result<Self, Error> {
+        let factor = match kind {
+            RetractionKind::Polar => Factor::Polar(Polar::with_simd(p, k, simd)?),
+            RetractionKind::Qr => Factor::Qr(Qr::with_simd(p, k, simd)?),
+        };
+        Ok(Self { stiefel: Stiefel::with_simd(p, k, simd)?, factor, sum: vec![T::ZERO; p * k] })
+    }
+
+    /// Which factor it uses.
+    pub fn kind(&self) -> RetractionKind {
+        match self.factor {
+            Factor::Polar(_) => RetractionKind::Polar,
+            Factor::Qr(_) => RetractionKind::Qr,
+        }
+    }
+
+    /// The point `R_W(X)`. The zero vector gives `W`, bit for bit.
+    ///
+    /// For a tangent `X` the singular values of `W + X` are at least 1, so this cannot fail.
+    ///
+    /// # Errors
+    /// [`Error::Length`], [`Error::NotFinite`]; [`Error::RankDeficient`] if `X` is not tangent and cancels a column.
+    pub fn retract(&mut self, w: &[T], x: &[T], out: &mut [T]) -> Result<(), Error> {
+        self.stiefel.check("the base point", 0, w)?;
+        self.stiefel.check("the tangent vector", 1, x)?;
+        crate::error::check_length("the output", out.len(), w.len())?;
+        for ((sum, &w), &x) in self.sum.iter_mut().zip(w).zip(x) {
+            *sum = w + x;
+        }
+        match &mut self.factor {
+            Factor::Polar(polar) => polar.factor(&self.sum)?,
+            Factor::Qr(qr) => qr.factor(&self.sum)?,
+        }
+        out.copy_from_slice(if x.iter().all(|&x| x == T::ZERO) { w } else { self.point() });
+        Ok(())
+    }
+
+    fn point(&self) -> &[T] {
+        match &self.factor {
+            Factor::Polar(polar) => polar.q(),
+            Factor::Qr(qr) => qr.q(),
+        }
+    }
+
+    /// The derivative of the factor at the last `W + X` in direction `Z`.
+    ///
+    /// # Errors
+    /// [`Error::Length`] if a slice is not `p x k`.
+    pub fn differential(&mut self, z: &[T], out: &mut [T]) -> Result<(), Error> {
+        match &mut self.factor {
+            Factor::Polar(polar) => polar.differential(z, out),
+            Factor::Qr(qr) => qr.differential(z, out),
+        }
+    }
+
+    /// The adjoint of [`Retraction::differential`]: carries a gradient at the point to one at `W + X`.
+    ///
+    /// # Errors
+    /// [`Error::Length`] if a slice is not `p x k`.
+    pub fn adjoint(&mut self, g: &[T], out: &mut [T]) -> Result<(), Error> {
+        match &mut self.factor {
+            Factor::Polar(polar) => polar.differential(g, out),
+            Factor::Qr(qr) => qr.adjoint(g, out),
+        }
+    }
+}
