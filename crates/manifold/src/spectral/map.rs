@@ -69,11 +69,25 @@ impl<T: Real> SpectralMap<T> {
     /// The faults of [`crate::SymmetricEigen::decompose`]; [`Error::OutOfRange`] for the function's parameter,
     /// [`Error::NotPositiveDefinite`] and [`Error::Overflow`] where the function is not defined or not finite.
     pub fn apply(&mut self, function: SpectralFunction<T>, matrices: &[T], out: &mut [T]) -> Result<(), Error> {
+        self.apply_observed(function, matrices, out, |_, _| ())
+    }
+
+    /// [`SpectralMap::apply`], showing the smallest and the largest eigenvalue of each matrix in turn.
+    pub(crate) fn apply_observed(
+        &mut self,
+        function: SpectralFunction<T>,
+        matrices: &[T],
+        out: &mut [T],
+        mut observe: impl FnMut(T, T),
+    ) -> Result<(), Error> {
         let n = self.n();
         let count = check_batch(n, matrices)?;
         check_length("the output", out.len(), matrices.len())?;
         for first in (0..count).step_by(self.chunk.lanes()) {
             let held = self.load(function, matrices, first)?;
+            for lane in 0..held {
+                observe(self.extreme_eigenvalue(lane, |a, b| a < b), self.extreme_eigenvalue(lane, |a, b| a > b));
+            }
             let Self { chunk, work } = self;
             let finite = chunk.simd().run(Apply { function, chunk, work });
             if !finite {

@@ -1,0 +1,209 @@
+//! Bad input: a typed error with the numbers, never a panic, never an endless loop.
+
+use fedspd_manifold::average::{IterationLimits, StiefelSum, karcher_mean, proj_avg, qr_avg, r_barycenter, ret_avg, rl_avg};
+use fedspd_manifold::{
+    Error, Matrix, Polar, Qr, Retraction, RetractionKind, Spd, SpdMetric, SpectralFunction, SpectralMap, Stiefel,
+    StiefelMetric, SymmetricEigen, Vectorisation, simd::Simd,
+};
+
+use crate::support::{gaussian, point, rng};
+
+fn identities(n: usize, count: usize) -> Vec<f64> {
+    (0..count).flat_map(|_| Matrix::identity(n).as_slice().to_vec()).collect()
+}
+
+#[test]
+fn zero_sizes_and_more_columns_than_rows_are_refused() {
+    assert_eq!(SymmetricEigen::<f64>::new(0).err(), Some(Error::Zero { what: "the size of the matrices" }));
+    assert_eq!(SpectralMap::<f32>::new(0).err(), Some(Error::Zero { what: "the size of the matrices" }));
+    assert_eq!(Spd::<f64>::new(0).err(), Some(Error::Zero { what: "the size of the matrices" }));
+    let wide = Some(Error::MoreColumnsThanRows { rows: 3, columns: 4 });
+    assert_eq!(Stiefel::<f64>::new(3, 4).err(), wide);
+    assert_eq!(Polar::<f64>::new(3, 4).err(), wide);
+    assert_eq!(Qr::<f32>::new(3, 4).err(), wide);
+    assert_eq!(Retraction::<f64>::new(RetractionKind::Qr, 3, 4).err(), wide);
+    assert_eq!(StiefelSum::new(3, 4).err(), wide);
+    assert_eq!(Stiefel::<f64>::new(0, 0).err(), Some(Error::Zero { what: "the number of rows" }));
+    assert_eq!(Stiefel::<f64>::new(3, 0).err(), Some(Error::Zero { what: "the number of columns" }));
+}
+
+#[test]
+fn an_entry_that_is_not_finite_is_named() {
+    for (place, value) in [(0, f64::NAN), (5, f64::INFINITY), (8, f64::NEG_INFINITY)] {
+        let mut batch = identities(3, 11);
+        batch[9 * 9 + place] = value;
+        let mut eigen = SymmetricEigen::new(3).unwrap();
+        let error = eigen.decompose(&batch, &mut [0.0; 33], &mut [0.0; 99]).unwrap_err();
+        let Error::NotFinite { matrix: 9, row, column, value: found } = error else { panic!("{error:?}") };
+        assert_eq!((row, column), (place / 3, place % 3));
+        assert_eq!(found.to_bits(), value.to_bits());
+    }
+    let (mut rng, mut w) = (rng(1), Matrix::<f64>::identity(3));
+    let x = gaussian(&mut rng, 3, 3);
+    w[(1, 2)] = f64::NAN;
+    let fault = |error: Error| matches!(error, Error::NotFinite { row: 1, column: 2, .. });
+    assert!(fault(Polar::new(3, 3).unwrap().factor(w.as_slice()).unwrap_err()));
+    assert!(fault(Qr::new(3, 3).unwrap().factor(w.as_slice()).unwrap_err()));
+    for kind in [RetractionKind::Polar, RetractionKind::Qr] {
+        let mut retraction = Retraction::new(kind, 3, 3).unwrap();
+        let mut out = [0.0; 9];
+        assert!(fault(retraction.retract(w.as_slice(), x.as_slice(), &mut out).unwrap_err()));
+        assert!(fault(retraction.retract(x.as_slice(), w.as_slice(), &mut out).unwrap_err()));
+        assert!(fault(retraction.inverse(x.as_slice(), w.as_slice(), &mut out).unwrap_err()));
+    }
+    let mut stiefel = Stiefel::new(3, 3).unwrap();
+    assert!(fault(stiefel.exp(StiefelMetric::Embedded, &x, &w).unwrap_err()));
+    assert!(fault(stiefel.log(StiefelMetric::Canonical, &w, &x).unwrap_err()));
+    let mut sum = StiefelSum::new(3, 3).unwrap();
+    sum.add(1.0, Matrix::<f64>::identity(3).as_slice()).unwrap();
+    let error = sum.add(1.0, w.as_slice()).unwrap_err();
+    assert!(matches!(error, Error::NotFinite { matrix: 1, row: 1, column: 2, .. }), "{error:?}");
+    assert_eq!(sum.count(), 1, "a refused matrix leaves the sum as it was");
+    assert_eq!(sum.mean().unwrap(), Matrix::identity(3));
+
+    let mut spd = Spd::new(3).unwrap();
+    let eye = identities(3, 1);
+    let metric = SpdMetric::AffineInvariant;
+    assert!(fault(spd.distance(metric, &eye, w.as_slice()).unwrap_err()));
+    assert!(fault(spd.whiten(&eye, w.as_slice(), &mut [0.0; 9]).unwrap_err()));
+    assert!(fault(spd.exp(metric, &eye, w.as_slice(), &mut [0.0; 9]).unwrap_err()));
+    assert!(fault(spd.mean(metric, w.as_slice(), None, IterationLimits::default()).unwrap_err()));
+    let mut map = SpectralMap::new(3).unwrap();
+    assert!(fault(map.derivative(SpectralFunction::Log, &eye, w.as_slice(), &mut [0.0; 9]).unwrap_err()));
+}
+
+#[test]
+fn a_matrix_that_is_not_symmetric_is_named_with_its_worst_pair() {
+    let mut batch = identities(4, 20);
+    batch[17 * 16 + 2 * 4 + 1] = 1e-3;
+    let error = SymmetricEigen::new(4).unwrap().decompose(&batch, &mut [0.0; 80], &mut [0.0; 320]).unwrap_err();
+    let Error::NotSymmetric { matrix, row, column, difference, tolerance } = error else { panic!("{error:?}") };
+    assert_eq!((matrix, row, column, difference), (17, 2, 1, 1e-3));
+    assert!(tolerance < 1e-11);
+    batch[17 * 16 + 2 * 4 + 1] = 1e-15;
+    SymmetricEigen::new(4).unwrap().decompose(&batch, &mut [0.0; 80], &mut [0.0; 320]).unwrap();
+}
+
+#[test]
+fn functions_of_matrices_that_are_not_positive_definite_are_refused_with_the_eigenvalue() {
+    let mut batch = identities(2, 30);
+    batch[25 * 4..26 * 4].copy_from_slice(&[1.0, 2.0, 2.0, 1.0]);
+    let mut map = SpectralMap::new(2).unwrap();
+    let mut out = vec![0.0; batch.len()];
+    for function in
+        [SpectralFunction::Log, SpectralFunction::Sqrt, SpectralFunction::InverseSqrt, SpectralFunction::Power(0.5)]
+    {
+        let error = map.apply(function, &batch, &mut out).unwrap_err();
+        let Error::NotPositiveDefinite { matrix: 25, smallest_eigenvalue } = error else { panic!("{error:?}") };
+        assert!((smallest_eigenvalue + 1.0).abs() < 1e-14);
+    }
+    map.apply(SpectralFunction::Clamp { floor: 0.1 }, &batch, &mut out).unwrap();
+    map.apply(SpectralFunction::LogClamp { floor: 0.1 }, &batch, &mut out).unwrap();
+    let error = map.apply(SpectralFunction::LogClamp { floor: 0.0 }, &batch, &mut out).unwrap_err();
+    assert!(matches!(error, Error::OutOfRange { .. }), "{error:?}");
+    let error = map.apply(SpectralFunction::Exp, &[710.0, 0.0, 0.0, 1.0], &mut out[..4]).unwrap_err();
+    assert!(matches!(error, Error::Overflow { matrix: 0, .. }), "{error:?}");
+
+    let indefinite = [1.0, 2.0, 2.0, 1.0];
+    let error = Spd::new(2).unwrap().distance(SpdMetric::LogEuclidean, &identities(2, 1), &indefinite).unwrap_err();
+    assert!(matches!(error, Error::NotPositiveDefinite { matrix: 1, .. }), "{error:?}");
+}
+
+#[test]
+fn slices_that_do_not_fit_are_refused() {
+    let mut eigen = SymmetricEigen::<f64>::new(3).unwrap();
+    assert_eq!(
+        eigen.decompose(&[0.0; 10], &mut [0.0; 3], &mut [0.0; 9]).unwrap_err(),
+        Error::NotABatch { n: 3, found: 10 }
+    );
+    assert_eq!(
+        eigen.decompose(&[0.0; 9], &mut [0.0; 4], &mut [0.0; 9]).unwrap_err(),
+        Error::Length { what: "eigenvalues", expected: 3, found: 4 }
+    );
+    assert!(matches!(eigen.decompose(&[], &mut [], &mut []).unwrap_err(), Error::Zero { .. }));
+    let mut stiefel = Stiefel::<f64>::new(4, 2).unwrap();
+    assert!(matches!(stiefel.project(&[0.0; 8], &[0.0; 7], &mut [0.0; 8]), Err(Error::Length { .. })));
+    assert!(matches!(stiefel.feasibility_error(&[0.0; 7]), Err(Error::Length { .. })));
+    assert!(matches!(Vectorisation::Vech.apply(3, &[0.0; 9], &mut [0.0; 9]), Err(Error::Length { .. })));
+    assert!(matches!(Vectorisation::Vec.adjoint(3, &[0.0; 8], &mut [0.0; 9]), Err(Error::Length { .. })));
+}
+
+#[test]
+fn rank_deficient_matrices_have_no_unique_factor() {
+    let mut a = Matrix::from_fn(5, 3, |i, j| ((i * 3 + j) as f64).sin());
+    for i in 0..5 {
+        a[(i, 2)] = a[(i, 0)] - 2.0 * a[(i, 1)];
+    }
+    for error in [
+        Polar::new(5, 3).unwrap().factor(a.as_slice()).unwrap_err(),
+        Qr::new(5, 3).unwrap().factor(a.as_slice()).unwrap_err(),
+        Polar::new(5, 3).unwrap().factor(&[0.0; 15]).unwrap_err(),
+        Qr::new(5, 3).unwrap().factor(&[0.0; 15]).unwrap_err(),
+    ] {
+        let Error::RankDeficient { smallest, largest, .. } = error else { panic!("{error:?}") };
+        assert!(smallest <= 1e-14 * largest.max(1.0));
+    }
+}
+
+#[test]
+fn averages_refuse_bad_weights_and_points() {
+    let mut rng = rng(9);
+    let points: Vec<_> = (0..3).map(|_| point(&mut rng, 6, 2)).collect();
+    let limits = IterationLimits::default();
+    let polar = RetractionKind::Polar;
+    assert!(matches!(proj_avg(&StiefelSum::new(6, 2).unwrap()), Err(Error::Zero { .. })));
+    assert!(matches!(qr_avg(&StiefelSum::new(6, 2).unwrap()), Err(Error::Zero { .. })));
+    assert!(matches!(rl_avg(&points[0], &StiefelSum::new(6, 2).unwrap()), Err(Error::Zero { .. })));
+    let nothing: &[Matrix<f64>] = &[];
+    assert!(matches!(karcher_mean(StiefelMetric::Embedded, nothing, None, limits), Err(Error::Zero { .. })));
+    for (bad, index) in [([1.0, -1.0, 1.0], 1), ([1.0, 1.0, f64::NAN], 2), ([f64::INFINITY, 1.0, 1.0], 0)] {
+        let error = ret_avg(polar, &points[0], &points, Some(&bad)).unwrap_err();
+        assert!(matches!(error, Error::Weight { index: found, .. } if found == index), "{error:?}");
+    }
+    assert_eq!(
+        r_barycenter(polar, &points, Some(&[0.0; 3]), limits).unwrap_err(),
+        Error::NoWeight { count: 3 }
+    );
+    assert!(matches!(ret_avg(polar, &points[0], &points, Some(&[1.0])), Err(Error::Length { .. })));
+    let mixed = [points[0].clone(), point(&mut rng, 5, 2)];
+    assert!(matches!(ret_avg(polar, &points[0], &mixed, None), Err(Error::Length { .. })));
+    assert!(matches!(ret_avg(polar, &mixed[1], &points, None), Err(Error::Length { .. })));
+    let mut sum = StiefelSum::new(6, 2).unwrap();
+    sum.add(1.0, points[0].as_slice()).unwrap();
+    assert!(matches!(rl_avg(&mixed[1], &sum), Err(Error::Length { .. })));
+    let spd_weights = Spd::new(2).unwrap().mean(SpdMetric::LogEuclidean, &identities(2, 2), Some(&[1.0, -2.0]), limits);
+    assert!(matches!(spd_weights, Err(Error::Weight { index: 1, .. })));
+}
+
+#[test]
+fn points_too_far_apart_have_no_inverse_retraction_and_no_logarithm() {
+    let mut rng = rng(4);
+    let w = point(&mut rng, 6, 3);
+    let antipode = w.map(|x| -x);
+    let mut out = [0.0; 18];
+    for kind in [RetractionKind::Polar, RetractionKind::Qr] {
+        let error =
+            Retraction::new(kind, 6, 3).unwrap().inverse(w.as_slice(), antipode.as_slice(), &mut out).unwrap_err();
+        assert!(matches!(error, Error::TooFarApart { distance, .. } if (distance - 12f64.sqrt()).abs() < 1e-12));
+    }
+    for metric in [StiefelMetric::Embedded, StiefelMetric::Canonical] {
+        let error = Stiefel::new(6, 3).unwrap().log(metric, &w, &antipode).unwrap_err();
+        assert!(matches!(error, Error::TooFarApart { .. }), "{error:?}");
+    }
+}
+
+#[test]
+fn unknown_instruction_sets_are_refused_by_name() {
+    assert_eq!(Simd::named("mmx").unwrap_err(), Error::SimdUnavailable { name: "mmx".into() });
+}
+
+#[test]
+fn messages_say_what_where_and_how_much() {
+    let error = Error::NotPositiveDefinite { matrix: 37, smallest_eigenvalue: -2.1e-17 };
+    assert_eq!(error.to_string(), "matrix 37 is not positive definite: its smallest eigenvalue is -2.1e-17");
+    let error = Error::RankDeficient { operation: "ProjAvg", smallest: 0.0, largest: 0.5 };
+    assert_eq!(
+        error.to_string(),
+        "ProjAvg needs full column rank: the smallest singular value is 0e0, the largest 5e-1"
+    );
+}

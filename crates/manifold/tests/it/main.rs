@@ -1,0 +1,13 @@
+//! The properties of `algorithms.md` section 8 that concern geometry, the eigensolver's sweep, and golden values.
+//!
+//! Each test names the properties it shows.
+
+mod averages;
+mod dispatch;
+mod eigensolver;
+mod errors;
+mod spd;
+mod spectral;
+mod stiefel;
+mod support;
+mod vectorisation;
