@@ -1,4 +1,28 @@
-//! Geometry of symmetric positive definite (SPD) and Stiefel matrices.
+//! Geometry of symmetric positive definite (SPD) matrices and of matrices with orthonormal columns (Stiefel), in `f64` and
+//! `f32`: exact at the nasty inputs, and close to what the hardware can do.
+//!
+//! | what | where |
+//! |---|---|
+//! | eigendecomposition of a batch, one matrix per SIMD lane | [`SymmetricEigen`] |
+//! | log, exp, roots, powers, eigenvalue clamp, and their derivatives | [`SpectralMap`], [`SpectralFunction`] |
+//! | SPD distances, geodesics, exp and log maps, means, whitening | [`Spd`] |
+//! | Stiefel tangent spaces, lifting, transport, exp and log maps, uniform samples | [`Stiefel`] |
+//! | polar and QR factors with exact derivatives, retractions and their inverses | [`Polar`], [`Qr`], [`Retraction`] |
+//! | `ProjAvg`, `RLAvg` and the other averages on Stiefel | [`average`] |
+//! | symmetric matrices as vectors | [`Vectorisation`] |
+//! | instruction sets and lanes | [`simd`] |
+//!
+//! Four rules hold everywhere:
+//!
+//! - **No input is repaired silently.** A fault is an [`Error`] that names the matrix, the entry and the number.
+//! - **Same input, same bits**, on every instruction set, at any place of any batch (matrices beyond
+//!   [`tolerance::LARGEST_LANE_MATRIX`] excepted). Every operation is an IEEE operation in a fixed order; log and exp are our own.
+//! - **Scratch belongs to the caller.** A type such as [`SymmetricEigen`] is a workspace: it allocates when made, never when used.
+//!   The averages, the SPD mean, the Stiefel exp and log and inverse retractions, which run once a round at most, allocate.
+//! - **No I/O, no threads, no global state.** Random points take the caller's generator.
+//!
+//! Matrices are row-major slices; a batch is one matrix after the other.
+
 pub mod average;
 mod dense;
 mod error;

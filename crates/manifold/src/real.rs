@@ -85,7 +85,7 @@ pub trait Real:
 macro_rules! real {
     (
         $float:ident, $bits:ty, $mantissa_bits:literal,
-        ln2: $ln2_high:literal + $ln2_low:literal, exp_terms: $exp_terms:literal, atanh_terms: $atanh_terms:literal
+        ln2: ($ln2_high:expr, $ln2_low:expr), exp_terms: $exp_terms:literal, atanh_terms: $atanh_terms:literal
     ) => {
         impl Real for $float {
             const ZERO: Self = 0.0;
@@ -150,5 +150,5 @@ macro_rules! real {
 }
 
 // log 2 = high + low: high keeps the leading 32 (12) bits.
-real!(f64, u64, 52, ln2: 0.693_147_180_369_123_8 + 1.908_214_929_270_587_7e-10, exp_terms: 13, atanh_terms: 13);
-real!(f32, u32, 23, ln2: 0.693_359_375 + -2.121_944_4e-4, exp_terms: 7, atanh_terms: 6);
+real!(f64, u64, 52, ln2: (0.693_147_180_369_123_8, 1.908_214_929_270_587_7e-10), exp_terms: 13, atanh_terms: 13);
+real!(f32, u32, 23, ln2: (355.0 / 512.0, -2.121_944_4e-4), exp_terms: 7, atanh_terms: 6);

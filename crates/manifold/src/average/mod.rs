@@ -39,7 +39,10 @@ pub struct Average<T> {
 /// Checks points and weights and drops the points without weight.
 ///
 /// Returns the remaining points in `f64` with their weights, which add up to 1.
-fn weighted_points<T: Real>(points: &[Matrix<T>], weights: Option<&[f64]>) -> Result<Vec<(f64, Matrix<f64>)>, Error> {
+fn weighted_points<T: Real>(
+    points: &[Matrix<T>],
+    weights: Option<&[f64]>,
+) -> Result<Vec<(f64, Matrix<f64>)>, Error> {
     let first = points.first().ok_or(Error::Zero { what: "the number of points" })?;
     if let Some(weights) = weights {
         crate::error::check_length("the weights", weights.len(), points.len())?;

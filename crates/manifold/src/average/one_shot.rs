@@ -125,7 +125,9 @@ fn in_closed_form<T>(point: Matrix<T>, smallest_singular_value: f64) -> Average<
 /// Says which average needed the factor that does not exist.
 fn name(error: Error, operation: &'static str) -> Error {
     match error {
-        Error::RankDeficient { smallest, largest, .. } => Error::RankDeficient { operation, smallest, largest },
+        Error::RankDeficient { smallest, largest, .. } => {
+            Error::RankDeficient { operation, smallest, largest }
+        }
         other => other,
     }
 }

@@ -111,7 +111,8 @@ impl<T> std::ops::IndexMut<(usize, usize)> for Matrix<T> {
 
 /// The Frobenius norm of the entries of a matrix, without overflow or underflow of the squares.
 pub(crate) fn frobenius_norm<T: Real>(entries: &[T]) -> T {
-    let largest = entries.iter().fold(T::ZERO, |largest, x| if x.abs() > largest { x.abs() } else { largest });
+    let largest =
+        entries.iter().fold(T::ZERO, |largest, x| if x.abs() > largest { x.abs() } else { largest });
     if largest == T::ZERO || !largest.is_finite() {
         return largest;
     }

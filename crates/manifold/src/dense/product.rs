@@ -58,8 +58,11 @@ impl<T: Real> Kernel<T> for Multiply<'_, T> {
                 let mut sum = [V::zero(); ROWS];
                 for k in 0..inner {
                     let place = k * columns + column;
-                    let entries =
-                        if width == V::WIDTH { V::load(&b[place..]) } else { V::load_partial(&b[place..place + width]) };
+                    let entries = if width == V::WIDTH {
+                        V::load(&b[place..])
+                    } else {
+                        V::load_partial(&b[place..place + width])
+                    };
                     for r in 0..height {
                         let factor = V::splat(a[(first + r) * row_step + k * inner_step]);
                         sum[r] = factor.mul_add(entries, sum[r]);

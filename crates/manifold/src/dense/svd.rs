@@ -32,8 +32,10 @@ pub(crate) fn one_sided_jacobi<T: Real>(simd: Simd, a: &Matrix<T>) -> Result<Svd
             residual: residual.to_f64(),
         });
     }
-    let values: Vec<T> = (0..k).map(|j| super::frobenius_norm(&rows.as_slice()[j * (p + k)..][..p])).collect();
-    let u = Matrix::from_fn(p, k, |i, j| if values[j] > T::ZERO { rows[(j, i)] / values[j] } else { T::ZERO });
+    let values: Vec<T> =
+        (0..k).map(|j| super::frobenius_norm(&rows.as_slice()[j * (p + k)..][..p])).collect();
+    let u =
+        Matrix::from_fn(p, k, |i, j| if values[j] > T::ZERO { rows[(j, i)] / values[j] } else { T::ZERO });
     let v = Matrix::from_fn(k, k, |i, j| rows[(j, p + i)]);
     Ok(Svd { u, values, v })
 }

@@ -1,5 +1,6 @@
 //! Vectors of 512 bits: AVX-512F.
 
+#[allow(clippy::wildcard_imports)] // some forty intrinsics
 use std::arch::x86_64::*;
 use std::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Not, Sub};
 

@@ -49,6 +49,8 @@ impl<T: Real> Buffer<T> {
     #[inline(always)]
     pub fn numbers_mut(&mut self) -> &mut [T] {
         // SAFETY: as for `numbers`; the lines are borrowed mutably for as long as the result lives.
-        unsafe { std::slice::from_raw_parts_mut(self.lines.as_mut_ptr().cast::<T>(), self.lines.len() * LINE) }
+        unsafe {
+            std::slice::from_raw_parts_mut(self.lines.as_mut_ptr().cast::<T>(), self.lines.len() * LINE)
+        }
     }
 }

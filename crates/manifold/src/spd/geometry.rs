@@ -124,7 +124,14 @@ impl<T: Real> Spd<T> {
     ///
     /// # Errors
     /// [`Error::Length`] and faults of the matrices (number 0 is `A`, 1 is `B`).
-    pub fn geodesic(&mut self, metric: SpdMetric, a: &[T], b: &[T], t: T, out: &mut [T]) -> Result<(), Error> {
+    pub fn geodesic(
+        &mut self,
+        metric: SpdMetric,
+        a: &[T],
+        b: &[T],
+        t: T,
+        out: &mut [T],
+    ) -> Result<(), Error> {
         self.check("the second matrix", b)?;
         self.check("the output", out)?;
         match metric {

@@ -56,9 +56,11 @@ impl<T: Real> SpectralFunction<T> {
             Self::Power(p) if !p.is_finite() => {
                 Err(Error::OutOfRange { what: "the exponent", value: p.to_f64(), expected: "finite" })
             }
-            Self::Clamp { floor } if !floor.is_finite() => {
-                Err(Error::OutOfRange { what: "the eigenvalue floor", value: floor.to_f64(), expected: "finite" })
-            }
+            Self::Clamp { floor } if !floor.is_finite() => Err(Error::OutOfRange {
+                what: "the eigenvalue floor",
+                value: floor.to_f64(),
+                expected: "finite",
+            }),
             Self::LogClamp { floor } if !(floor > T::ZERO && floor.is_finite()) => Err(Error::OutOfRange {
                 what: "the eigenvalue floor",
                 value: floor.to_f64(),

@@ -68,7 +68,12 @@ impl<T: Real> SpectralMap<T> {
     /// # Errors
     /// The faults of [`crate::SymmetricEigen::decompose`]; [`Error::OutOfRange`] for the function's parameter,
     /// [`Error::NotPositiveDefinite`] and [`Error::Overflow`] where the function is not defined or not finite.
-    pub fn apply(&mut self, function: SpectralFunction<T>, matrices: &[T], out: &mut [T]) -> Result<(), Error> {
+    pub fn apply(
+        &mut self,
+        function: SpectralFunction<T>,
+        matrices: &[T],
+        out: &mut [T],
+    ) -> Result<(), Error> {
         self.apply_observed(function, matrices, out, |_, _| ())
     }
 
@@ -86,7 +91,10 @@ impl<T: Real> SpectralMap<T> {
         for first in (0..count).step_by(self.chunk.lanes()) {
             let held = self.load(function, matrices, first)?;
             for lane in 0..held {
-                observe(self.extreme_eigenvalue(lane, |a, b| a < b), self.extreme_eigenvalue(lane, |a, b| a > b));
+                observe(
+                    self.extreme_eigenvalue(lane, |a, b| a < b),
+                    self.extreme_eigenvalue(lane, |a, b| a > b),
+                );
             }
             let Self { chunk, work } = self;
             let finite = chunk.simd().run(Apply { function, chunk, work });
@@ -246,8 +254,7 @@ impl<T: Real> Kernel<T> for Derivative<'_, T> {
         congruence(n, transposed, e, product);
         for i in 0..n {
             for j in 0..=i {
-                let slope =
-                    self.function.divided_difference(values[i], values[j], prepared[i], prepared[j]);
+                let slope = self.function.divided_difference(values[i], values[j], prepared[i], prepared[j]);
                 e[i * n + j] = slope * e[i * n + j];
                 e[j * n + i] = e[i * n + j];
             }

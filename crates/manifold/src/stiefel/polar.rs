@@ -184,7 +184,8 @@ pub(super) fn extremes<T: Real>(values: &[T]) -> (T, T) {
 
 /// A power of two that brings the largest entry near 1, so that squares neither overflow nor underflow.
 pub(super) fn power_of_two_scale<T: Real>(entries: &[T]) -> T {
-    let largest = entries.iter().fold(T::ZERO, |largest, x| if x.abs() > largest { x.abs() } else { largest });
+    let largest =
+        entries.iter().fold(T::ZERO, |largest, x| if x.abs() > largest { x.abs() } else { largest });
     if largest < T::MIN_POSITIVE {
         return T::ONE;
     }

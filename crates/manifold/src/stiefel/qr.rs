@@ -165,7 +165,14 @@ fn invert_upper<T: Real>(k: usize, r: &[T], out: &mut [T]) {
 ///
 /// A column that is not longer than `floor` once the ones before it are taken out becomes zero, with a zero row in `R`.
 /// `scratch` is `k x k`.
-pub(super) fn orthonormalise<T: Real>(simd: Simd, k: usize, q: &mut [T], r: &mut [T], scratch: &mut [T], floor: T) {
+pub(super) fn orthonormalise<T: Real>(
+    simd: Simd,
+    k: usize,
+    q: &mut [T],
+    r: &mut [T],
+    scratch: &mut [T],
+    floor: T,
+) {
     simd.run(GramSchmidt { k, q, r, floor });
     simd.run(GramSchmidt { k, q, r: scratch, floor: T::HALF });
     // R = scratch * R, both upper triangular: row i needs rows i.. of the old R, so it can be done in place from the top.

@@ -20,6 +20,7 @@ pub struct Retraction<T: Real> {
     sum: Vec<T>,
 }
 
+#[allow(clippy::large_enum_variant)] // one per retraction, never in a collection
 enum Factor<T: Real> {
     Polar(Polar<T>),
     Qr(Qr<T>),

@@ -234,15 +234,12 @@ pub(crate) fn check_batch<T: Real>(n: usize, matrices: &[T]) -> Result<usize, Er
 }
 
 /// Says which of the given matrices of a batch is not finite or not symmetric.
-fn find_fault<T: Real>(
-    n: usize,
-    matrices: &[T],
-    which: std::ops::Range<usize>,
-) -> Result<(), Error> {
+fn find_fault<T: Real>(n: usize, matrices: &[T], which: std::ops::Range<usize>) -> Result<(), Error> {
     for index in which {
         let matrix = &matrices[index * n * n..(index + 1) * n * n];
         check_finite(index, n, matrix)?;
-        let largest = matrix.iter().fold(T::ZERO, |largest, x| if x.abs() > largest { x.abs() } else { largest });
+        let largest =
+            matrix.iter().fold(T::ZERO, |largest, x| if x.abs() > largest { x.abs() } else { largest });
         let tolerance = T::from_f64(tolerance::SYMMETRY) * T::EPSILON * largest;
         let mut worst = (T::ZERO, 0, 0);
         for i in 0..n {

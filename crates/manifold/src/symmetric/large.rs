@@ -2,7 +2,7 @@
 
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
-use faer::{Par, diag::DiagMut, mat::MatMut, mat::MatRef};
+use faer::{Par, Spec, diag::DiagMut, mat::MatMut, mat::MatRef};
 
 use crate::Error;
 
@@ -17,7 +17,7 @@ pub(super) struct Large {
 
 impl Large {
     pub(super) fn new(n: usize) -> Self {
-        let memory = self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::Yes, Par::Seq, Default::default());
+        let memory = self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::Yes, Par::Seq, Spec::default());
         Self {
             n,
             matrix: vec![0.0; n * n],
@@ -49,7 +49,7 @@ impl Large {
             Some(MatMut::from_row_major_slice_mut(&mut self.vectors, n, n)),
             Par::Seq,
             MemStack::new(&mut self.memory),
-            Default::default(),
+            Spec::default(),
         )
         .map_err(|_| Error::EigenvaluesNotConverged {
             matrix: index,

@@ -44,7 +44,11 @@ fn rl(w: &Matrix<f64>, points: &[Matrix<f64>]) -> Matrix<f64> {
 }
 
 /// Every average by name, for properties that all of them have.
-fn all(w: &Matrix<f64>, points: &[Matrix<f64>], weights: Option<&[f64]>) -> Vec<(&'static str, Average<f64>)> {
+fn all(
+    w: &Matrix<f64>,
+    points: &[Matrix<f64>],
+    weights: Option<&[f64]>,
+) -> Vec<(&'static str, Average<f64>)> {
     let limits = IterationLimits::default();
     let total = sum(points, weights);
     vec![
@@ -292,6 +296,7 @@ fn averages_of_f32_points_are_made_in_f64() {
     let widened: Vec<Matrix<f64>> = points.iter().map(Matrix::cast).collect();
     let expected = ret_avg(RetractionKind::Polar, &w.cast::<f32>().cast(), &widened, None).unwrap();
     assert_eq!(average.point, expected.point.cast());
-    let alone = karcher_mean(StiefelMetric::Embedded, &points[..1], None, IterationLimits::default()).unwrap();
+    let alone =
+        karcher_mean(StiefelMetric::Embedded, &points[..1], None, IterationLimits::default()).unwrap();
     assert_eq!(bits(alone.point.as_slice()), bits(points[0].as_slice()));
 }

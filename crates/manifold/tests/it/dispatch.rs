@@ -1,9 +1,10 @@
 //! Every instruction set gives the same bits, for everything that a training run computes.
 
-use fedspd_manifold::average::{StiefelSum, proj_avg, qr_avg, rl_avg};
+use fedspd_manifold::average::{IterationLimits, StiefelSum, proj_avg, qr_avg, rl_avg};
 use fedspd_manifold::{
     Polar, Qr, Real, Retraction, RetractionKind, Spd, SpdMetric, SpectralFunction, SpectralMap, Stiefel,
-    fill_standard_normal, simd::{SIMD_VARIABLE, Simd},
+    fill_standard_normal,
+    simd::{SIMD_VARIABLE, Simd},
 };
 
 use crate::support::{SHAPES, bits, geometric_spectrum, point, rng, symmetric, tangent, with_spectrum};
@@ -46,7 +47,7 @@ fn spectral_bits<T: Real>(n: usize) {
     }
     same_bits("SPD mean", |simd| {
         let mut spd = Spd::with_simd(n, simd).unwrap();
-        spd.mean(SpdMetric::AffineInvariant, &matrices, None, Default::default()).unwrap().point
+        spd.mean(SpdMetric::AffineInvariant, &matrices, None, IterationLimits::default()).unwrap().point
     });
 }
 
@@ -85,7 +86,8 @@ fn stiefel_bits<T: Real>(p: usize, k: usize) {
             all.extend(&out);
         }
         // A badly conditioned matrix takes the route over the singular value decomposition.
-        let bad: Vec<T> = g.iter().enumerate().map(|(i, &g)| if i % k == 0 { g * T::from_f64(1e-3) } else { g }).collect();
+        let bad: Vec<T> =
+            g.iter().enumerate().map(|(i, &g)| if i % k == 0 { g * T::from_f64(1e-3) } else { g }).collect();
         let mut polar = Polar::with_simd(p, k, simd).unwrap();
         polar.factor(&bad).unwrap();
         all.extend(polar.q());

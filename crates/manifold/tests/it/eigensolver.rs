@@ -34,7 +34,10 @@ fn hostile(n: usize, scale: f64) -> Vec<(String, Matrix<f64>)> {
             }),
         ),
         ("one large, rest tiny".into(), Matrix::from_fn(n, n, |i, j| if i + j == 0 { 1.0 } else { 1e-20 })),
-        ("repeated".into(), with_spectrum(&mut rng, &(0..n).map(|i| (i % 2) as f64 + 1.0).collect::<Vec<_>>())),
+        (
+            "repeated".into(),
+            with_spectrum(&mut rng, &(0..n).map(|i| (i % 2) as f64 + 1.0).collect::<Vec<_>>()),
+        ),
         ("graded".into(), with_spectrum(&mut rng, &geometric_spectrum(n, 1e-12, 1e12))),
         (
             "graded by congruence".into(),
@@ -164,7 +167,8 @@ fn real_covariances_are_decomposed_to_rounding_and_agree_with_lapack() {
 fn a_matrix_gives_the_same_bits_alone_and_in_any_batch_at_any_place() {
     for n in [3, 18, 22] {
         let mut rng = rng(17);
-        let mut everything: Vec<Matrix<f64>> = hostile(n, 1e150).into_iter().map(|(_, matrix)| matrix).collect();
+        let mut everything: Vec<Matrix<f64>> =
+            hostile(n, 1e150).into_iter().map(|(_, matrix)| matrix).collect();
         everything.extend((0..139).map(|_| symmetric(&mut rng, n)));
         for simd in Simd::available() {
             let mut eigen = SymmetricEigen::<f64>::with_simd(n, simd).unwrap();

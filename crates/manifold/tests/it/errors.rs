@@ -1,9 +1,11 @@
 //! Bad input: a typed error with the numbers, never a panic, never an endless loop.
 
-use fedspd_manifold::average::{IterationLimits, StiefelSum, karcher_mean, proj_avg, qr_avg, r_barycenter, ret_avg, rl_avg};
+use fedspd_manifold::average::{
+    IterationLimits, StiefelSum, karcher_mean, proj_avg, qr_avg, r_barycenter, ret_avg, rl_avg,
+};
 use fedspd_manifold::{
-    Error, Matrix, Polar, Qr, Retraction, RetractionKind, Spd, SpdMetric, SpectralFunction, SpectralMap, Stiefel,
-    StiefelMetric, SymmetricEigen, Vectorisation, simd::Simd,
+    Error, Matrix, Polar, Qr, Retraction, RetractionKind, Spd, SpdMetric, SpectralFunction, SpectralMap,
+    Stiefel, StiefelMetric, SymmetricEigen, Vectorisation, simd::Simd,
 };
 
 use crate::support::{gaussian, point, rng};
@@ -76,8 +78,11 @@ fn an_entry_that_is_not_finite_is_named() {
 fn a_matrix_that_is_not_symmetric_is_named_with_its_worst_pair() {
     let mut batch = identities(4, 20);
     batch[17 * 16 + 2 * 4 + 1] = 1e-3;
-    let error = SymmetricEigen::new(4).unwrap().decompose(&batch, &mut [0.0; 80], &mut [0.0; 320]).unwrap_err();
-    let Error::NotSymmetric { matrix, row, column, difference, tolerance } = error else { panic!("{error:?}") };
+    let error =
+        SymmetricEigen::new(4).unwrap().decompose(&batch, &mut [0.0; 80], &mut [0.0; 320]).unwrap_err();
+    let Error::NotSymmetric { matrix, row, column, difference, tolerance } = error else {
+        panic!("{error:?}")
+    };
     assert_eq!((matrix, row, column, difference), (17, 2, 1, 1e-3));
     assert!(tolerance < 1e-11);
     batch[17 * 16 + 2 * 4 + 1] = 1e-15;
@@ -90,11 +95,16 @@ fn functions_of_matrices_that_are_not_positive_definite_are_refused_with_the_eig
     batch[25 * 4..26 * 4].copy_from_slice(&[1.0, 2.0, 2.0, 1.0]);
     let mut map = SpectralMap::new(2).unwrap();
     let mut out = vec![0.0; batch.len()];
-    for function in
-        [SpectralFunction::Log, SpectralFunction::Sqrt, SpectralFunction::InverseSqrt, SpectralFunction::Power(0.5)]
-    {
+    for function in [
+        SpectralFunction::Log,
+        SpectralFunction::Sqrt,
+        SpectralFunction::InverseSqrt,
+        SpectralFunction::Power(0.5),
+    ] {
         let error = map.apply(function, &batch, &mut out).unwrap_err();
-        let Error::NotPositiveDefinite { matrix: 25, smallest_eigenvalue } = error else { panic!("{error:?}") };
+        let Error::NotPositiveDefinite { matrix: 25, smallest_eigenvalue } = error else {
+            panic!("{error:?}")
+        };
         assert!((smallest_eigenvalue + 1.0).abs() < 1e-14);
     }
     map.apply(SpectralFunction::Clamp { floor: 0.1 }, &batch, &mut out).unwrap();
@@ -105,7 +115,8 @@ fn functions_of_matrices_that_are_not_positive_definite_are_refused_with_the_eig
     assert!(matches!(error, Error::Overflow { matrix: 0, .. }), "{error:?}");
 
     let indefinite = [1.0, 2.0, 2.0, 1.0];
-    let error = Spd::new(2).unwrap().distance(SpdMetric::LogEuclidean, &identities(2, 1), &indefinite).unwrap_err();
+    let error =
+        Spd::new(2).unwrap().distance(SpdMetric::LogEuclidean, &identities(2, 1), &indefinite).unwrap_err();
     assert!(matches!(error, Error::NotPositiveDefinite { matrix: 1, .. }), "{error:?}");
 }
 
@@ -171,7 +182,8 @@ fn averages_refuse_bad_weights_and_points() {
     let mut sum = StiefelSum::new(6, 2).unwrap();
     sum.add(1.0, points[0].as_slice()).unwrap();
     assert!(matches!(rl_avg(&mixed[1], &sum), Err(Error::Length { .. })));
-    let spd_weights = Spd::new(2).unwrap().mean(SpdMetric::LogEuclidean, &identities(2, 2), Some(&[1.0, -2.0]), limits);
+    let spd_weights =
+        Spd::new(2).unwrap().mean(SpdMetric::LogEuclidean, &identities(2, 2), Some(&[1.0, -2.0]), limits);
     assert!(matches!(spd_weights, Err(Error::Weight { index: 1, .. })));
 }
 
@@ -182,9 +194,13 @@ fn points_too_far_apart_have_no_inverse_retraction_and_no_logarithm() {
     let antipode = w.map(|x| -x);
     let mut out = [0.0; 18];
     for kind in [RetractionKind::Polar, RetractionKind::Qr] {
-        let error =
-            Retraction::new(kind, 6, 3).unwrap().inverse(w.as_slice(), antipode.as_slice(), &mut out).unwrap_err();
-        assert!(matches!(error, Error::TooFarApart { distance, .. } if (distance - 12f64.sqrt()).abs() < 1e-12));
+        let error = Retraction::new(kind, 6, 3)
+            .unwrap()
+            .inverse(w.as_slice(), antipode.as_slice(), &mut out)
+            .unwrap_err();
+        assert!(
+            matches!(error, Error::TooFarApart { distance, .. } if (distance - 12f64.sqrt()).abs() < 1e-12)
+        );
     }
     for metric in [StiefelMetric::Embedded, StiefelMetric::Canonical] {
         let error = Stiefel::new(6, 3).unwrap().log(metric, &w, &antipode).unwrap_err();

@@ -129,7 +129,9 @@ fn a_mean_cut_short_says_so() {
 fn real_covariances_have_a_mean_and_recentre() {
     let batch = golden("covariances", "covariances");
     let mut manifold = Spd::new(64).unwrap();
-    for (subject, limits) in batch.chunks(4 * 64 * 64).zip([IterationLimits { tolerance: 1e-10, iterations: 100 }; 2]) {
+    for (subject, limits) in
+        batch.chunks(4 * 64 * 64).zip([IterationLimits { tolerance: 1e-10, iterations: 100 }; 2])
+    {
         let mean = manifold.mean(SpdMetric::AffineInvariant, subject, None, limits).unwrap();
         assert!(mean.converged, "{} after {} iterations", mean.gradient_norm, mean.iterations);
         let mut whitened = vec![0.0; subject.len()];

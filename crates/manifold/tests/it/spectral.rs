@@ -124,7 +124,10 @@ fn divided_differences_with_closed_forms_are_accurate_at_every_gap() {
                 for (x, y) in [(a, b), (b, a)] {
                     let found = divided_difference(function, x, y);
                     // x^p = exp(p log x) carries the rounding of p log x
-                    assert!((found / expected - 1.0).abs() < 2e-14, "{function:?} at {x:e}, {y:e}: {found:e} {expected:e}");
+                    assert!(
+                        (found / expected - 1.0).abs() < 2e-14,
+                        "{function:?} at {x:e}, {y:e}: {found:e} {expected:e}"
+                    );
                 }
             }
         }
@@ -273,7 +276,9 @@ fn values_are_accurate_in_batches_of_every_size() {
                 SpectralFunction::InverseSqrt => SpectralFunction::InverseSqrt,
                 SpectralFunction::Power(p) => SpectralFunction::Power(f32::from_f64(p)),
                 SpectralFunction::Clamp { floor } => SpectralFunction::Clamp { floor: f32::from_f64(floor) },
-                SpectralFunction::LogClamp { floor } => SpectralFunction::LogClamp { floor: f32::from_f64(floor) },
+                SpectralFunction::LogClamp { floor } => {
+                    SpectralFunction::LogClamp { floor: f32::from_f64(floor) }
+                }
             };
             SpectralMap::new(n).unwrap().apply(narrow_function, &narrow, &mut out).unwrap();
             for (found, expected) in out.iter().zip(&expected) {
@@ -294,7 +299,8 @@ fn values_and_derivatives_equal_the_golden_ones() {
         ("matrices_power_0.37", SpectralFunction::Power(0.37)),
         ("matrices_times_0.01_exp", SpectralFunction::Exp),
     ] {
-        let input = if file.ends_with("exp") { golden("spd", "matrices_times_0.01") } else { matrices.clone() };
+        let input =
+            if file.ends_with("exp") { golden("spd", "matrices_times_0.01") } else { matrices.clone() };
         let expected = golden("spd", file);
         let mut out = vec![0.0; input.len()];
         SpectralMap::new(6).unwrap().apply(function, &input, &mut out).unwrap();
@@ -324,6 +330,7 @@ fn functions_of_large_matrices_go_through_the_other_eigensolver() {
     let log = apply(SpectralFunction::Log, &a);
     assert!(distance(&apply(SpectralFunction::Exp, &log), &a) < 1e-11);
     let (e, g) = (symmetric(&mut rng, 140), symmetric(&mut rng, 140));
-    let (left, right) = (derivative(SpectralFunction::Log, &a, &e), derivative(SpectralFunction::Log, &a, &g));
+    let (left, right) =
+        (derivative(SpectralFunction::Log, &a, &e), derivative(SpectralFunction::Log, &a, &g));
     assert!((inner(&left, &g) - inner(&e, &right)).abs() < 1e-11 * left.norm() * g.norm());
 }

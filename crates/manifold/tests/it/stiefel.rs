@@ -295,7 +295,10 @@ fn retractions_are_the_identity_at_zero_and_tangent_to_first_order() {
             assert_eq!(bits(retract(kind, &w, &Matrix::zeros(p, k)).as_slice()), bits(w.as_slice()));
             let w32 = w.cast::<f32>();
             let mut out = w32.map(|_| 0.0);
-            Retraction::new(kind, p, k).unwrap().retract(w32.as_slice(), &vec![-0.0; p * k], out.as_mut_slice()).unwrap();
+            Retraction::new(kind, p, k)
+                .unwrap()
+                .retract(w32.as_slice(), &vec![-0.0; p * k], out.as_mut_slice())
+                .unwrap();
             assert_eq!(bits(out.as_slice()), bits(w32.as_slice()));
 
             let x = tangent(&mut rng, &w, 1.0);
@@ -320,7 +323,10 @@ fn the_polar_retraction_is_of_second_order() {
     let stiefel = Stiefel::new(12, 5).unwrap();
     let error = |t: f64| {
         let x = scaled(&x, t);
-        distance(&retract(RetractionKind::Polar, &w, &x), &stiefel.exp(StiefelMetric::Embedded, &w, &x).unwrap())
+        distance(
+            &retract(RetractionKind::Polar, &w, &x),
+            &stiefel.exp(StiefelMetric::Embedded, &w, &x).unwrap(),
+        )
     };
     let ratio = error(0.1) / error(0.05);
     assert!((ratio - 8.0).abs() < 0.3, "{ratio}");
