@@ -27,11 +27,14 @@ pub(crate) fn multiply<T: Real>(
     b: &[T],
     c: &mut [T],
 ) {
-    simd.run(Multiply { left, rows, inner, columns, a, b, c });
+    let (a, b, c) = (&a[..rows * inner], &b[..inner * columns], &mut c[..rows * columns]);
+    match left {
+        Left::Plain => simd.run(Multiply::<T, false> { rows, inner, columns, a, b, c }),
+        Left::Transposed => simd.run(Multiply::<T, true> { rows, inner, columns, a, b, c }),
+    }
 }
 
-struct Multiply<'a, T> {
-    left: Left,
+struct Multiply<'a, T, const TRANSPOSED: bool> {
     rows: usize,
     inner: usize,
     columns: usize,
@@ -40,45 +43,64 @@ struct Multiply<'a, T> {
     c: &'a mut [T],
 }
 
-impl<T: Real> Kernel<T> for Multiply<'_, T> {
+impl<T: Real, const TRANSPOSED: bool> Kernel<T> for Multiply<'_, T, TRANSPOSED> {
     type Output = ();
 
     #[inline(always)]
-    fn run<V: Lanes<Scalar = T>>(self) {
-        let Self { left, rows, inner, columns, a, b, c } = self;
-        let (row_step, inner_step) = if left == Left::Plain { (inner, 1) } else { (1, rows) };
-        let a = &a[..rows * inner];
-        let b = &b[..inner * columns];
-        let c = &mut c[..rows * columns];
-        for first in (0..rows).step_by(ROWS) {
-            let height = ROWS.min(rows - first);
-            let mut column = 0;
-            while column < columns {
-                let width = V::WIDTH.min(columns - column);
-                let mut sum = [V::zero(); ROWS];
-                for k in 0..inner {
-                    let place = k * columns + column;
-                    let entries = if width == V::WIDTH {
-                        V::load(&b[place..])
-                    } else {
-                        V::load_partial(&b[place..place + width])
-                    };
-                    for r in 0..height {
-                        let factor = V::splat(a[(first + r) * row_step + k * inner_step]);
-                        sum[r] = factor.mul_add(entries, sum[r]);
-                    }
-                }
-                for r in 0..height {
-                    let place = (first + r) * columns + column;
-                    if width == V::WIDTH {
-                        sum[r].store(&mut c[place..]);
-                    } else {
-                        sum[r].store_partial(&mut c[place..place + width]);
-                    }
-                }
-                column += width;
+    fn run<V: Lanes<Scalar = T>>(mut self) {
+        let mut first = 0;
+        while first < self.rows {
+            if first + ROWS <= self.rows {
+                self.row_block::<V, ROWS>(first);
+                first += ROWS;
+            } else {
+                self.row_block::<V, 1>(first);
+                first += 1;
             }
         }
+    }
+}
+
+impl<T: Real, const TRANSPOSED: bool> Multiply<'_, T, TRANSPOSED> {
+    /// Rows `first .. first + R` of the product.
+    #[inline(always)]
+    fn row_block<V: Lanes<Scalar = T>, const R: usize>(&mut self, first: usize) {
+        let columns = self.columns;
+        if columns < V::WIDTH {
+            let sum = self.sums::<V, R>(first, |b, k| V::load_partial(&b[k * columns..(k + 1) * columns]));
+            for r in 0..R {
+                sum[r].store_partial(&mut self.c[(first + r) * columns..(first + r + 1) * columns]);
+            }
+            return;
+        }
+        let mut column = 0;
+        while column < columns {
+            // The last block may overlap the one before: the entries they share get the same value twice.
+            let start = column.min(columns - V::WIDTH);
+            let sum = self.sums::<V, R>(first, |b, k| V::load(&b[k * columns + start..]));
+            for r in 0..R {
+                sum[r].store(&mut self.c[(first + r) * columns + start..]);
+            }
+            column += V::WIDTH;
+        }
+    }
+
+    /// `sum_k a(first + r, k) b(k)` where `load` gives a vector of entries of row `k` of `B`.
+    #[inline(always)]
+    fn sums<V: Lanes<Scalar = T>, const R: usize>(
+        &self,
+        first: usize,
+        load: impl Fn(&[T], usize) -> V,
+    ) -> [V; R] {
+        let mut sum = [V::zero(); R];
+        for k in 0..self.inner {
+            let entries = load(self.b, k);
+            for r in 0..R {
+                let place = if TRANSPOSED { k * self.rows + first + r } else { (first + r) * self.inner + k };
+                sum[r] = V::splat(self.a[place]).mul_add(entries, sum[r]);
+            }
+        }
+        sum
     }
 }
 

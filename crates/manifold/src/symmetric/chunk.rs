@@ -1,7 +1,7 @@
 //! As many matrices as there are lanes, decomposed together.
 
 use super::{large::Large, ql, tridiagonal};
-use crate::simd::{Buffer, Kernel, Lanes, Simd, elementary::constant};
+use crate::simd::{Array, Buffer, Kernel, Lanes, Simd, elementary::constant};
 use crate::{Error, Real, tolerance};
 
 /// The eigendecompositions of one chunk of a batch, in lanes, with the scratch memory of the solver.
@@ -12,6 +12,8 @@ pub(crate) struct Chunk<T: Real> {
     n: usize,
     simd: Simd,
     lanes: usize,
+    /// The number of lanes in use: all of them, or one.
+    width: usize,
     /// `n^2` eigenvectors, `n` eigenvalues, then four times `n` of scratch.
     work: Buffer<T>,
     large: Option<Large>,
@@ -22,8 +24,9 @@ impl<T: Real> Chunk<T> {
         if n == 0 {
             return Err(Error::Zero { what: "the size of the matrices" });
         }
+        let lanes = simd.run::<T, _>(Width);
         let large = (n > tolerance::LARGEST_LANE_MATRIX).then(|| Large::new(n));
-        Ok(Self { n, simd, lanes: simd.run::<T, _>(Width), work: Buffer::for_vectors(n * (n + 5)), large })
+        Ok(Self { n, simd, lanes, width: lanes, work: Buffer::for_vectors(n * (n + 5)), large })
     }
 
     pub(crate) fn n(&self) -> usize {
@@ -42,14 +45,26 @@ impl<T: Real> Chunk<T> {
     ///
     /// Returns how many they are.
     pub(crate) fn load(&mut self, matrices: &[T], first: usize) -> Result<usize, Error> {
-        let held = pack(self.n, &matrices[first * self.n * self.n..], self.lanes, self.work.numbers_mut());
-        let sound = self.simd.run(Prepare { n: self.n, work: &mut self.work });
+        self.load_into(self.lanes, matrices, first)
+    }
+
+    /// As [`Chunk::load`], but a matrix that is alone gets the arithmetic units to itself: one lane, the same bits, half the time.
+    pub(crate) fn load_narrow(&mut self, matrices: &[T], first: usize) -> Result<usize, Error> {
+        let alone = (first + 1) * self.n * self.n == matrices.len();
+        self.load_into(if alone { 1 } else { self.lanes }, matrices, first)
+    }
+
+    fn load_into(&mut self, width: usize, matrices: &[T], first: usize) -> Result<usize, Error> {
+        self.width = width;
+        let alone = width == 1;
+        let held = pack(self.n, &matrices[first * self.n * self.n..], width, self.work.numbers_mut());
+        let sound = self.simd.run(Prepare { n: self.n, alone, work: &mut self.work });
         if !sound {
             find_fault(self.n, matrices, first..first + held)?;
         }
         if self.large.is_some() {
             self.decompose_large(first, held)?;
-        } else if !self.simd.run(Decompose { n: self.n, work: &mut self.work }) {
+        } else if !self.simd.run(Decompose { n: self.n, alone, work: &mut self.work }) {
             let unconverged = self.scratch_row();
             let lane = (0..held).find(|lane| self.work.numbers()[unconverged + lane] != T::ZERO);
             return Err(Error::EigenvaluesNotConverged {
@@ -61,7 +76,7 @@ impl<T: Real> Chunk<T> {
     }
 
     fn decompose_large(&mut self, first: usize, held: usize) -> Result<(), Error> {
-        let (n, lanes) = (self.n, self.lanes);
+        let (n, lanes) = (self.n, self.width);
         let scale = self.scratch_row();
         let Some(large) = &mut self.large else { return Ok(()) };
         let numbers = self.work.numbers_mut();
@@ -81,19 +96,19 @@ impl<T: Real> Chunk<T> {
 
     /// Where the first vector of scratch begins.
     fn scratch_row(&self) -> usize {
-        self.n * (self.n + 1) * self.lanes
+        self.n * (self.n + 1) * self.width
     }
 
     /// Eigenvalue `i` of the matrix in `lane`.
     #[inline(always)]
     pub(crate) fn value(&self, i: usize, lane: usize) -> T {
-        self.work.numbers()[(self.n * self.n + i) * self.lanes + lane]
+        self.work.numbers()[(self.n * self.n + i) * self.width + lane]
     }
 
     /// Entry `row` of eigenvector `column` of the matrix in `lane`.
     #[inline(always)]
     pub(crate) fn vector(&self, row: usize, column: usize, lane: usize) -> T {
-        self.work.numbers()[(row * self.n + column) * self.lanes + lane]
+        self.work.numbers()[(row * self.n + column) * self.width + lane]
     }
 
     /// The eigenvectors (columns of row-major matrices) and the eigenvalues, as vectors.
@@ -138,6 +153,7 @@ impl<T: Real> Kernel<T> for Width {
 /// two rows of scratch, as two factors because it may exceed the range of the type.
 struct Prepare<'a, T: Real> {
     n: usize,
+    alone: bool,
     work: &'a mut Buffer<T>,
 }
 
@@ -146,6 +162,13 @@ impl<T: Real> Kernel<T> for Prepare<'_, T> {
 
     #[inline(always)]
     fn run<V: Lanes<Scalar = T>>(self) -> bool {
+        if self.alone { self.prepare::<Array<T, 1>>() } else { self.prepare::<V>() }
+    }
+}
+
+impl<T: Real> Prepare<'_, T> {
+    #[inline(always)]
+    fn prepare<V: Lanes<Scalar = T>>(self) -> bool {
         let n = self.n;
         let (a, rest) = self.work.vectors::<V>().split_at_mut(n * n);
         let (mut largest, mut asymmetry, mut not_finite) = (V::zero(), V::zero(), V::zero());
@@ -187,6 +210,7 @@ impl<T: Real> Kernel<T> for Prepare<'_, T> {
 /// Decomposes the prepared matrices. Returns whether all converged; if not, the first row of scratch is not zero where not.
 struct Decompose<'a, T: Real> {
     n: usize,
+    alone: bool,
     work: &'a mut Buffer<T>,
 }
 
@@ -195,6 +219,13 @@ impl<T: Real> Kernel<T> for Decompose<'_, T> {
 
     #[inline(always)]
     fn run<V: Lanes<Scalar = T>>(self) -> bool {
+        if self.alone { self.decompose::<Array<T, 1>>() } else { self.decompose::<V>() }
+    }
+}
+
+impl<T: Real> Decompose<'_, T> {
+    #[inline(always)]
+    fn decompose<V: Lanes<Scalar = T>>(self) -> bool {
         let n = self.n;
         let (z, rest) = self.work.vectors::<V>().split_at_mut(n * n);
         let (d, rest) = rest.split_at_mut(n);

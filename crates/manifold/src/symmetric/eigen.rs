@@ -74,7 +74,7 @@ impl<T: Real> SymmetricEigen<T> {
         check_length("eigenvectors", vectors.len(), count * n * n)?;
         let Self { chunk, order } = self;
         for first in (0..count).step_by(chunk.lanes()) {
-            let held = chunk.load(matrices, first)?;
+            let held = chunk.load_narrow(matrices, first)?;
             for lane in 0..held {
                 let matrix = first + lane;
                 order.clear();

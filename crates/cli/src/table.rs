@@ -1,0 +1,45 @@
+//! Aligned tables for the terminal.
+
+use std::io::{self, Write};
+
+/// Rows of cells. The first two columns are words and aligned to the left, the others numbers and aligned to the right.
+pub(crate) struct Table {
+    rows: Vec<Vec<String>>,
+}
+
+const WORD_COLUMNS: usize = 2;
+
+impl Table {
+    pub(crate) fn new(head: &[&str]) -> Self {
+        Self { rows: vec![head.iter().map(ToString::to_string).collect()] }
+    }
+
+    pub(crate) fn row(&mut self, cells: Vec<String>) {
+        self.rows.push(cells);
+    }
+
+    /// An empty line between groups of rows.
+    pub(crate) fn gap(&mut self) {
+        self.rows.push(Vec::new());
+    }
+
+    pub(crate) fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        let columns = self.rows[0].len();
+        let width = |column: usize| {
+            let cells = self.rows.iter().filter_map(|row| row.get(column));
+            cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+        };
+        let widths: Vec<usize> = (0..columns).map(width).collect();
+        for row in &self.rows {
+            let mut line = String::new();
+            for (column, cell) in row.iter().enumerate() {
+                let padding = " ".repeat(widths[column] - cell.chars().count());
+                let (before, after) =
+                    if column < WORD_COLUMNS { ("", &padding[..]) } else { (&padding[..], "") };
+                line += &format!("  {before}{cell}{after}");
+            }
+            writeln!(out, "{}", line.trim_end())?;
+        }
+        Ok(())
+    }
+}
