@@ -110,6 +110,7 @@ fn stiefel(simd: Simd) -> Result<(), Error> {
         }
         Ok(sum)
     };
+    time("sum 53 x 64 x 18", simd, || sum().map(|sum| drop(black_box(sum))))?;
     time("ProjAvg 53 x 64 x 18", simd, || proj_avg(&sum()?).map(|average| drop(black_box(average))))?;
     time("RLAvg 53 x 64 x 18", simd, || rl_avg(&w, &sum()?).map(|average| drop(black_box(average))))?;
     time("polar factor 64 x 18", simd, || polar.factor(black_box(&points[0])))?;

@@ -2,7 +2,7 @@
 
 use super::{
     Average,
-    one_shot::{mean_of, proj_avg, smallest_singular_value, sum_of, tangent_step},
+    one_shot::{proj_avg, smallest_singular_value, sum_of, tangent_step},
     weighted_points,
 };
 use crate::{Error, Matrix, Real, Retraction, RetractionKind, Stiefel, StiefelMetric};
@@ -70,11 +70,12 @@ fn iterate<T: Real>(
     limits: IterationLimits,
     mut step: impl FnMut(&Matrix<f64>) -> Result<(Matrix<f64>, f64), Error>,
 ) -> Result<Average<T>, Error> {
-    let smallest_singular_value = smallest_singular_value(&mean_of(points)?)?;
+    let sum = sum_of(points)?;
+    let smallest_singular_value = smallest_singular_value(sum.simd(), &sum.mean()?)?;
     if let [(_, only)] = points {
         return Ok(Average { point: only.cast(), smallest_singular_value, iterations: 0, residual: 0.0 });
     }
-    let mut point = proj_avg(&sum_of(points)?)?.point;
+    let mut point = proj_avg(&sum)?.point;
     let mut residual = f64::INFINITY;
     for iterations in 1..=limits.iterations {
         (point, residual) = step(&point)?;

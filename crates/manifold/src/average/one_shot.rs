@@ -1,7 +1,8 @@
 //! The averages in closed form.
 
 use super::{Average, StiefelSum, weighted_points};
-use crate::{Error, Matrix, Polar, Qr, Real, Retraction, RetractionKind, Stiefel};
+use crate::simd::Simd;
+use crate::{Error, Matrix, Polar, Qr, Real, Retraction, RetractionKind, Stiefel, SymmetricEigen, tolerance};
 
 /// `ProjAvg`: the polar factor of the mean, `uf(sum w_i W_i)`: the point with the smallest weighted sum of squared
 /// chordal distances `|W - W_i|^2`.
@@ -36,7 +37,7 @@ pub fn rl_avg(previous: &Matrix<f64>, sum: &StiefelSum) -> Result<Average<f64>, 
         lifted.as_slice(),
         point.as_mut_slice(),
     )?;
-    Ok(in_closed_form(point, smallest_singular_value(&mean)?))
+    Ok(in_closed_form(point, smallest_singular_value(sum.simd(), &mean)?))
 }
 
 /// The QR factor of the mean, `qf(sum w_i W_i)`. Unlike [`proj_avg`] it depends on the order of the columns.
@@ -48,7 +49,7 @@ pub fn qr_avg(sum: &StiefelSum) -> Result<Average<f64>, Error> {
     let (p, k) = sum.shape();
     let mut qr = Qr::with_simd(p, k, sum.simd())?;
     qr.factor(mean.as_slice()).map_err(|error| name(error, "the QR average"))?;
-    let smallest = smallest_singular_value(&mean)?;
+    let smallest = smallest_singular_value(sum.simd(), &mean)?;
     let point = if sum.count() == 1 { mean } else { Matrix::from_rows(p, k, qr.q().to_vec())? };
     Ok(in_closed_form(point, smallest))
 }
@@ -64,8 +65,9 @@ pub fn ret_avg<T: Real>(
     weights: Option<&[f64]>,
 ) -> Result<Average<T>, Error> {
     let points = weighted_points(points, weights)?;
-    let mean = mean_of(&points)?;
-    let smallest = smallest_singular_value(&mean)?;
+    let sum = sum_of(&points)?;
+    let mean = sum.mean()?;
+    let smallest = smallest_singular_value(sum.simd(), &mean)?;
     let (p, k) = (mean.rows(), mean.columns());
     let mut retraction = Retraction::new(kind, p, k)?;
     let previous = previous.cast::<f64>();
@@ -93,11 +95,6 @@ pub(super) fn tangent_step(
     Ok((vector, mean.norm()))
 }
 
-/// The mean matrix of points whose weights add up to 1.
-pub(super) fn mean_of(points: &[(f64, Matrix<f64>)]) -> Result<Matrix<f64>, Error> {
-    sum_of(points)?.mean()
-}
-
 /// The weighted sum of points.
 pub(super) fn sum_of(points: &[(f64, Matrix<f64>)]) -> Result<StiefelSum, Error> {
     let (_, first) = points.first().ok_or(Error::Zero { what: "the number of points" })?;
@@ -108,9 +105,17 @@ pub(super) fn sum_of(points: &[(f64, Matrix<f64>)]) -> Result<StiefelSum, Error>
     Ok(sum)
 }
 
-/// The smallest singular value of a mean matrix, zero if it is deficient.
-pub(super) fn smallest_singular_value(mean: &Matrix<f64>) -> Result<f64, Error> {
-    let mut polar = Polar::new(mean.rows(), mean.columns())?;
+/// The smallest singular value of a mean matrix: the root of the smallest eigenvalue of its Gram matrix, or, where that squares
+/// away too many digits, by the polar factor's singular value decomposition.
+pub(super) fn smallest_singular_value(simd: Simd, mean: &Matrix<f64>) -> Result<f64, Error> {
+    let k = mean.columns();
+    let gram = mean.transposed_times(simd, mean);
+    let mut squares = vec![0.0; k];
+    SymmetricEigen::with_simd(k, simd)?.eigenvalues(gram.as_slice(), &mut squares)?;
+    if squares[0] > tolerance::GRAM_ROUTE.powi(2) * squares[k - 1] {
+        return Ok(squares[0].sqrt());
+    }
+    let mut polar = Polar::with_simd(mean.rows(), k, simd)?;
     match polar.factor(mean.as_slice()) {
         Ok(()) => Ok(polar.singular_value_range().0),
         Err(Error::RankDeficient { smallest, .. }) => Ok(smallest),

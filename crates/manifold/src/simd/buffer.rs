@@ -10,9 +10,6 @@ struct Line<T>([T; LINE]);
 
 const LINE: usize = 16;
 
-/// A pair of AVX-512 vectors.
-const WIDEST_VECTOR_BYTES: usize = 128;
-
 /// Scratch memory of a kernel: allocated once, aligned for every vector type.
 #[derive(Clone)]
 pub struct Buffer<T> {
@@ -20,10 +17,9 @@ pub struct Buffer<T> {
 }
 
 impl<T: Real> Buffer<T> {
-    /// Room for `n` vectors of the widest type of any path, filled with zeros.
-    pub fn for_vectors(n: usize) -> Self {
-        let numbers = n * WIDEST_VECTOR_BYTES / size_of::<T>();
-        Self { lines: vec![Line([T::ZERO; LINE]); numbers.div_ceil(LINE)] }
+    /// Room for `n` vectors of the given number of lanes, filled with zeros.
+    pub fn new(n: usize, lanes: usize) -> Self {
+        Self { lines: vec![Line([T::ZERO; LINE]); (n * lanes).div_ceil(LINE)] }
     }
 
     /// The memory as vectors.

@@ -50,7 +50,9 @@ impl<T: Real> SpectralMap<T> {
     /// # Errors
     /// [`Error::Zero`] for `n = 0`.
     pub fn with_simd(n: usize, simd: Simd) -> Result<Self, Error> {
-        Ok(Self { chunk: Chunk::new(n, simd)?, work: Buffer::for_vectors(3 * n * n + n) })
+        let chunk = Chunk::new(n, simd)?;
+        let work = Buffer::new(3 * n * n + n, chunk.lanes());
+        Ok(Self { chunk, work })
     }
 
     /// The size of the matrices.

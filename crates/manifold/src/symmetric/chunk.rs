@@ -19,6 +19,15 @@ pub(crate) struct Chunk<T: Real> {
     large: Option<Large>,
 }
 
+/// What a decomposition is for. The eigenvalues have the same bits either way.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// Eigenvalues only, at about half the cost.
+    Values,
+    /// Eigenvalues and eigenvectors.
+    Everything,
+}
+
 impl<T: Real> Chunk<T> {
     pub(crate) fn new(n: usize, simd: Simd) -> Result<Self, Error> {
         if n == 0 {
@@ -26,7 +35,7 @@ impl<T: Real> Chunk<T> {
         }
         let lanes = simd.run::<T, _>(Width);
         let large = (n > tolerance::LARGEST_LANE_MATRIX).then(|| Large::new(n));
-        Ok(Self { n, simd, lanes, width: lanes, work: Buffer::for_vectors(n * (n + 5)), large })
+        Ok(Self { n, simd, lanes, width: lanes, work: Buffer::new(n * (n + 5), lanes), large })
     }
 
     pub(crate) fn n(&self) -> usize {
@@ -45,16 +54,27 @@ impl<T: Real> Chunk<T> {
     ///
     /// Returns how many they are.
     pub(crate) fn load(&mut self, matrices: &[T], first: usize) -> Result<usize, Error> {
-        self.load_into(self.lanes, matrices, first)
+        self.load_into(self.lanes, Wanted::Everything, matrices, first)
     }
 
     /// As [`Chunk::load`], but a matrix that is alone gets the arithmetic units to itself: one lane, the same bits, half the time.
-    pub(crate) fn load_narrow(&mut self, matrices: &[T], first: usize) -> Result<usize, Error> {
+    pub(crate) fn load_narrow(
+        &mut self,
+        wanted: Wanted,
+        matrices: &[T],
+        first: usize,
+    ) -> Result<usize, Error> {
         let alone = (first + 1) * self.n * self.n == matrices.len();
-        self.load_into(if alone { 1 } else { self.lanes }, matrices, first)
+        self.load_into(if alone { 1 } else { self.lanes }, wanted, matrices, first)
     }
 
-    fn load_into(&mut self, width: usize, matrices: &[T], first: usize) -> Result<usize, Error> {
+    fn load_into(
+        &mut self,
+        width: usize,
+        wanted: Wanted,
+        matrices: &[T],
+        first: usize,
+    ) -> Result<usize, Error> {
         self.width = width;
         let alone = width == 1;
         let held = pack(self.n, &matrices[first * self.n * self.n..], width, self.work.numbers_mut());
@@ -64,7 +84,7 @@ impl<T: Real> Chunk<T> {
         }
         if self.large.is_some() {
             self.decompose_large(first, held)?;
-        } else if !self.simd.run(Decompose { n: self.n, alone, work: &mut self.work }) {
+        } else if !self.simd.run(Decompose { n: self.n, alone, wanted, work: &mut self.work }) {
             let unconverged = self.scratch_row();
             let lane = (0..held).find(|lane| self.work.numbers()[unconverged + lane] != T::ZERO);
             return Err(Error::EigenvaluesNotConverged {
@@ -211,6 +231,7 @@ impl<T: Real> Prepare<'_, T> {
 struct Decompose<'a, T: Real> {
     n: usize,
     alone: bool,
+    wanted: Wanted,
     work: &'a mut Buffer<T>,
 }
 
@@ -233,8 +254,9 @@ impl<T: Real> Decompose<'_, T> {
         let (e, rest) = rest.split_at_mut(n);
         let (cosines, rest) = rest.split_at_mut(n);
         let sines = &mut rest[..n];
-        tridiagonal::tridiagonalise(n, z, d, e, cosines);
-        let unconverged = ql::diagonalise(n, z, d, e, cosines, sines, sweeps(n));
+        tridiagonal::tridiagonalise(n, z, d, e, cosines, self.wanted);
+        let rows = if self.wanted == Wanted::Everything { n } else { 0 };
+        let unconverged = ql::diagonalise(n, &mut z[..rows * n], d, e, cosines, sines, sweeps(n));
         // A rotation by the identity may turn -0 into +0, and whether a lane sees one depends on its neighbours:
         // adding zero makes every zero positive.
         for entry in z.iter_mut() {

@@ -6,6 +6,9 @@ use crate::{Real, tolerance};
 /// Rows of eigenvectors rotated together: enough independent chains to hide latency, few enough to stay in registers.
 const ROWS: usize = 2;
 
+/// The same for a matrix that is alone.
+const ROWS_ALONE: usize = 6;
+
 /// What one scan of the matrices finds: in each lane the first unreduced block `[l, m]` and the shift.
 struct Block<V: Lanes> {
     /// The first index of the block (`n` if the lane has none).
@@ -19,7 +22,7 @@ struct Block<V: Lanes> {
 }
 
 /// Implicit QL with Wilkinson's shift: on exit `d` holds the eigenvalues (in no order) and the columns of `z` have been
-/// rotated into eigenvectors. `e[i]` is the entry `(i, i + 1)`, destroyed; `cosines` and `sines` are scratch of length `n`.
+/// rotated into eigenvectors (`z` may have any number of rows, also none). `e[i]` is the entry `(i, i + 1)`, destroyed; `cosines` and `sines` are scratch of length `n`.
 ///
 /// The lanes whose eigenvalues did not converge within `sweeps` sweeps are returned.
 ///
@@ -141,9 +144,13 @@ const TWO_60: f64 = f64::from_bits((1023 + 60) << 52);
 /// Applies the rotations of a sweep to every row of `z`.
 #[inline(always)]
 fn rotate_all<V: Lanes>(n: usize, z: &mut [V], block: &Block<V>, cosines: &[V], sines: &[V]) {
+    let rows = z.len() / n;
     let mut first = 0;
-    while first < n {
-        if first + ROWS <= n {
+    while first < rows {
+        if V::WIDTH == 1 && first + ROWS_ALONE <= rows {
+            rotate_rows::<V, ROWS_ALONE>(n, z, first, block, cosines, sines);
+            first += ROWS_ALONE;
+        } else if first + ROWS <= rows {
             rotate_rows::<V, ROWS>(n, z, first, block, cosines, sines);
             first += ROWS;
         } else {

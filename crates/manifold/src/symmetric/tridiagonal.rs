@@ -1,5 +1,6 @@
 //! Reduction of a symmetric matrix to tridiagonal form, one matrix per lane.
 
+use super::chunk::Wanted;
 use crate::simd::{Lanes, elementary::constant};
 use crate::{Real, tolerance};
 
@@ -8,7 +9,7 @@ const BLOCK: usize = 4;
 
 /// Householder reduction `A = Z T Z^T` of matrices whose largest entry is 1 in magnitude.
 ///
-/// On entry the lower triangle of `z` holds `A`. On exit `z` holds the orthogonal `Z`, `d` the diagonal of `T` and
+/// On entry the lower triangle of `z` holds `A`. On exit `z` holds the orthogonal `Z` (if wanted), `d` the diagonal of `T` and
 /// `e[i]` its entry `(i, i + 1)`; `e[n - 1]` is zero. `p` is scratch of length `n`.
 ///
 /// Rows are eliminated from the last to the second, as in Martin, Reinsch and Wilkinson, "Householder's
@@ -16,7 +17,14 @@ const BLOCK: usize = 4;
 /// `H = I - u u^T / h`, `h = u^T u / 2`, and the leading block becomes `A - u q^T - q u^T` with
 /// `p = A u / h`, `q = p - (u^T p / 2h) u`.
 #[inline(always)]
-pub(super) fn tridiagonalise<V: Lanes>(n: usize, z: &mut [V], d: &mut [V], e: &mut [V], p: &mut [V]) {
+pub(super) fn tridiagonalise<V: Lanes>(
+    n: usize,
+    z: &mut [V],
+    d: &mut [V],
+    e: &mut [V],
+    p: &mut [V],
+    wanted: Wanted,
+) {
     let negligible = V::Scalar::from_f64(tolerance::NEGLIGIBLE_COLUMN) * V::Scalar::EPSILON;
     let negligible = V::splat(negligible * negligible);
     // While reducing, `d[i]` keeps 1/h of the reflection of row i (zero where the step was skipped).
@@ -49,7 +57,10 @@ pub(super) fn tridiagonalise<V: Lanes>(n: usize, z: &mut [V], d: &mut [V], e: &m
         }
         subtract_rank_two(n, above, u, p);
     }
-    accumulate(n, z, d);
+    match wanted {
+        Wanted::Everything => accumulate(n, z, d),
+        Wanted::Values => (0..n).for_each(|i| d[i] = z[i * n + i]),
+    }
     e[n - 1] = V::zero();
 }
 
