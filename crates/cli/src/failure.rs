@@ -3,6 +3,8 @@
 use std::fmt;
 use std::process::ExitCode;
 
+use fedspd_manifold::simd::{SIMD_VARIABLE, Simd};
+
 /// Why a verb did not finish.
 #[derive(Debug)]
 pub(crate) enum Failure {
@@ -27,10 +29,8 @@ impl Failure {
     fn hint(&self) -> Option<String> {
         match self {
             Self::Geometry(fedspd_manifold::Error::SimdUnavailable { .. }) => {
-                let names: Vec<_> =
-                    fedspd_manifold::simd::Simd::available().map(|path| path.name()).collect();
-                let variable = fedspd_manifold::simd::SIMD_VARIABLE;
-                Some(format!("unset {variable}, or set it to one of: {}", names.join(", ")))
+                let names: Vec<_> = Simd::available().map(Simd::name).collect();
+                Some(format!("unset {SIMD_VARIABLE}, or set it to one of: {}", names.join(", ")))
             }
             _ => None,
         }

@@ -31,14 +31,10 @@ impl Table {
         };
         let widths: Vec<usize> = (0..columns).map(width).collect();
         for row in &self.rows {
-            let mut line = String::new();
-            for (column, cell) in row.iter().enumerate() {
-                let padding = " ".repeat(widths[column] - cell.chars().count());
-                let (before, after) =
-                    if column < WORD_COLUMNS { ("", &padding[..]) } else { (&padding[..], "") };
-                line += &format!("  {before}{cell}{after}");
-            }
-            writeln!(out, "{}", line.trim_end())?;
+            let aligned = row.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| {
+                if column < WORD_COLUMNS { format!("  {cell:<width$}") } else { format!("  {cell:>width$}") }
+            });
+            writeln!(out, "{}", aligned.collect::<String>().trim_end())?;
         }
         Ok(())
     }

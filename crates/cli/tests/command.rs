@@ -9,7 +9,7 @@ fn fedspd(arguments: &[&str]) -> (i32, String, String) {
     (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
 }
 
-/// The cells of the demo's table: average name to |WᵀW − I| and distance to the Karcher mean, at one spread.
+/// Two cells of the demo's table: the feasibility error of an average and its distance to the Karcher mean.
 fn row(output: &str, spread: &str, name: &str) -> (f64, f64) {
     let prefix = format!("  {spread}");
     let line = output.lines().find(|line| line.starts_with(&prefix) && line.contains(name)).unwrap();
