@@ -7,13 +7,11 @@ use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use faer::Side;
-use fedspd_manifold::average::{
-    IterationLimits, StiefelSum, karcher_mean, proj_avg, qr_avg, r_barycenter, ret_avg, rl_avg,
-};
+use fedspd_manifold::average::{StiefelSum, karcher_mean, proj_avg, qr_avg, r_barycenter, ret_avg, rl_avg};
 use fedspd_manifold::simd::Simd;
 use fedspd_manifold::{
-    Matrix, Polar, Qr, Real, Retraction, RetractionKind, Spd, SpdMetric, SpectralFunction, SpectralMap,
-    Stiefel, StiefelMetric, SymmetricEigen, Vectorisation, fill_standard_normal,
+    IterationLimits, Matrix, Polar, Qr, Real, Retraction, RetractionKind, Spd, SpdMetric, SpectralFunction,
+    SpectralMap, Stiefel, StiefelMetric, SymmetricEigen, Vectorisation, fill_standard_normal,
 };
 use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 

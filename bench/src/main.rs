@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use fedspd_manifold::average::{StiefelSum, proj_avg, rl_avg};
 use fedspd_manifold::simd::Simd;
 use fedspd_manifold::{
-    Error, Matrix, Polar, Qr, Real, Spd, SpdMetric, SpectralFunction, SpectralMap, Stiefel, SymmetricEigen,
-    fill_standard_normal,
+    Error, IterationLimits, Matrix, Polar, Qr, Real, Spd, SpdMetric, SpectralFunction, SpectralMap, Stiefel,
+    SymmetricEigen, fill_standard_normal,
 };
 use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 
@@ -125,7 +125,7 @@ fn stiefel(simd: Simd) -> Result<(), Error> {
 fn spd(simd: Simd) -> Result<(), Error> {
     let matrices = covariances::<f64>(64, 45);
     let mut manifold = Spd::with_simd(64, simd)?;
-    let limits = fedspd_manifold::average::IterationLimits { tolerance: 1e-8, iterations: 50 };
+    let limits = IterationLimits { tolerance: 1e-8, iterations: 50 };
     time("affine-invariant mean 45 x 64 x 64", simd, || {
         manifold
             .mean(SpdMetric::AffineInvariant, black_box(&matrices), None, limits)

@@ -22,6 +22,16 @@ pub enum Error {
         /// Columns asked for.
         columns: usize,
     },
+    /// A matrix does not have the shape it must have.
+    #[error("{what} is {} x {} where {} x {} was expected", found.0, found.1, expected.0, expected.1)]
+    Shape {
+        /// The argument.
+        what: &'static str,
+        /// Rows and columns that fit.
+        expected: (usize, usize),
+        /// Rows and columns it has.
+        found: (usize, usize),
+    },
     /// A slice does not have the length its shape asks for.
     #[error("{what} has {found} numbers where {expected} were expected")]
     Length {

@@ -26,6 +26,8 @@
 pub mod average;
 mod dense;
 mod error;
+mod finite;
+mod iteration;
 mod lanewise;
 mod real;
 pub mod simd;
@@ -38,6 +40,7 @@ mod vectorisation;
 
 pub use dense::Matrix;
 pub use error::Error;
+pub use iteration::IterationLimits;
 pub use real::Real;
 pub use spd::{Spd, SpdMean, SpdMetric};
 pub use spectral::{SpectralFunction, SpectralMap};

@@ -4,7 +4,7 @@ use std::fmt::{Debug, Display, LowerExp};
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
-use crate::simd::Vectors;
+use crate::simd::Dispatch;
 
 /// `f32` or `f64`.
 pub trait Real:
@@ -27,7 +27,7 @@ pub trait Real:
     + Send
     + Sync
     + 'static
-    + Vectors
+    + Dispatch
 {
     /// 0
     const ZERO: Self;

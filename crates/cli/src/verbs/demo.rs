@@ -4,11 +4,10 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use fedspd_manifold::average::{
-    IterationLimits, StiefelSum, karcher_mean, proj_avg, qr_avg, ret_avg, rl_avg,
-};
+use fedspd_manifold::average::{StiefelSum, karcher_mean, proj_avg, qr_avg, ret_avg, rl_avg};
 use fedspd_manifold::{
-    Error, Matrix, Retraction, RetractionKind, Stiefel, StiefelMetric, fill_standard_normal, simd::Simd,
+    Error, IterationLimits, Matrix, Retraction, RetractionKind, Stiefel, StiefelMetric, fill_standard_normal,
+    simd::Simd,
 };
 use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 

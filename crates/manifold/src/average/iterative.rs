@@ -5,22 +5,7 @@ use super::{
     one_shot::{proj_avg, smallest_singular_value, sum_of, tangent_step},
     weighted_points,
 };
-use crate::{Error, Matrix, Real, Retraction, RetractionKind, Stiefel, StiefelMetric};
-
-/// When an iteration stops.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct IterationLimits {
-    /// It has converged when a step is not longer than this.
-    pub tolerance: f64,
-    /// It gives up after this many steps.
-    pub iterations: usize,
-}
-
-impl Default for IterationLimits {
-    fn default() -> Self {
-        Self { tolerance: 1e-12, iterations: 200 }
-    }
-}
+use crate::{Error, IterationLimits, Matrix, Real, Retraction, RetractionKind, Stiefel, StiefelMetric};
 
 /// The R-barycenter: the fixed point of `G <- R_G(sum w_i R_G^-1(W_i))`, started at [`proj_avg`]
 /// (Bouchard et al. 2025).

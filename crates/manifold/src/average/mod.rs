@@ -16,7 +16,7 @@ mod iterative;
 mod one_shot;
 mod sum;
 
-pub use iterative::{IterationLimits, karcher_mean, r_barycenter};
+pub use iterative::{karcher_mean, r_barycenter};
 pub use one_shot::{proj_avg, qr_avg, ret_avg, rl_avg};
 pub use sum::StiefelSum;
 
@@ -50,6 +50,10 @@ fn weighted_points<T: Real>(
     let weight = |index: usize| weights.map_or(1.0, |weights| weights[index]);
     let mut sum = StiefelSum::new(first.rows(), first.columns())?;
     for (index, point) in points.iter().enumerate() {
+        let (expected, found) = (sum.shape(), (point.rows(), point.columns()));
+        if found != expected {
+            return Err(Error::Shape { what: "a point", expected, found });
+        }
         sum.add(weight(index), point.as_slice())?;
     }
     let total = sum.total_weight()?;

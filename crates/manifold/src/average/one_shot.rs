@@ -23,12 +23,12 @@ pub fn proj_avg(sum: &StiefelSum) -> Result<Average<f64>, Error> {
 /// `RLAvg`: the polar retraction of the mean of the liftings at the previous point, `uf(W + P_W(sum w_i W_i))` since the lifting is linear. Always defined.
 ///
 /// # Errors
-/// [`Error::Zero`], [`Error::NoWeight`] for an empty sum; [`Error::Length`] or [`Error::NotFinite`] for the previous point.
+/// [`Error::Zero`], [`Error::NoWeight`] for an empty sum; [`Error::Shape`] or [`Error::NotFinite`] for the previous point.
 pub fn rl_avg(previous: &Matrix<f64>, sum: &StiefelSum) -> Result<Average<f64>, Error> {
     let mean = sum.mean()?;
     let (p, k) = sum.shape();
     let mut stiefel = Stiefel::with_simd(p, k, sum.simd())?;
-    stiefel.check("the previous point", 0, previous.as_slice())?;
+    stiefel.check_matrix("the previous point", 0, previous)?;
     let mut lifted = Matrix::zeros(p, k);
     stiefel.lift(previous.as_slice(), mean.as_slice(), lifted.as_mut_slice())?;
     let mut point = Matrix::zeros(p, k);
@@ -70,6 +70,7 @@ pub fn ret_avg<T: Real>(
     let smallest = smallest_singular_value(sum.simd(), &mean)?;
     let (p, k) = (mean.rows(), mean.columns());
     let mut retraction = Retraction::new(kind, p, k)?;
+    Stiefel::new(p, k)?.check_matrix("the previous point", 0, previous)?;
     let previous = previous.cast::<f64>();
     let point = if let [(_, only)] = &points[..] {
         only.clone()

@@ -1,6 +1,7 @@
 //! The weighted sum of points, from which the linear averages are made.
 
 use crate::error::check_length;
+use crate::finite::check_finite;
 use crate::simd::{Kernel, Lanes, Simd};
 use crate::{Error, Matrix, Real, Stiefel};
 
@@ -60,9 +61,7 @@ impl StiefelSum {
             return Err(Error::Weight { index, value: weight });
         }
         check_length("the matrix", matrix.len(), self.p * self.k)?;
-        if !self.simd.run(AllFinite { matrix }) {
-            crate::symmetric::check_finite(index, self.k, matrix)?;
-        }
+        check_finite(self.simd, index, self.k, matrix)?;
         self.added += 1;
         if weight == 0.0 {
             return Ok(());
@@ -114,27 +113,6 @@ impl StiefelSum {
 
     pub(super) fn simd(&self) -> Simd {
         self.simd
-    }
-}
-
-/// Whether all entries are finite.
-struct AllFinite<'a, T> {
-    matrix: &'a [T],
-}
-
-impl<T: Real> Kernel<T> for AllFinite<'_, T> {
-    type Output = bool;
-
-    #[inline(always)]
-    fn run<V: Lanes<Scalar = T>>(self) -> bool {
-        let mut sum = V::zero();
-        let mut rest = self.matrix;
-        while rest.len() >= V::WIDTH {
-            sum = V::load(rest).mul_add(V::zero(), sum);
-            rest = &rest[V::WIDTH..];
-        }
-        sum = V::load_partial(rest).mul_add(V::zero(), sum);
-        !V::any(!sum.eq(V::zero()))
     }
 }
 

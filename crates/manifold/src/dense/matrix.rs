@@ -114,7 +114,8 @@ pub(crate) fn frobenius_norm<T: Real>(entries: &[T]) -> T {
     let largest =
         entries.iter().fold(T::ZERO, |largest, x| if x.abs() > largest { x.abs() } else { largest });
     if largest == T::ZERO || !largest.is_finite() {
-        return largest;
+        // All zeros, or zeros and NaN, which must not pass for zeros; or an infinite norm.
+        return largest + entries.iter().copied().sum::<T>().abs();
     }
     let sum: T = entries.iter().map(|&x| (x / largest) * (x / largest)).sum();
     largest * sum.sqrt()

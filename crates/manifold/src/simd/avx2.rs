@@ -10,16 +10,16 @@ use crate::Real;
 /// Four `f64`.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
-pub struct F64x4(__m256d);
+pub(super) struct F64x4(__m256d);
 
 /// Eight `f32`.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
-pub struct F32x8(__m256);
+pub(super) struct F32x8(__m256);
 
 /// A lane's mask is the sign bit of the same lane of a vector, as comparisons give it and blends take it.
 #[derive(Clone, Copy)]
-pub struct Mask<V>(V);
+pub(super) struct Mask<V>(V);
 
 /// Calls an intrinsic.
 macro_rules! intrinsic {

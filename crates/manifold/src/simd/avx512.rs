@@ -10,16 +10,16 @@ use crate::Real;
 /// Eight `f64`.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
-pub struct F64x8(__m512d);
+pub(super) struct F64x8(__m512d);
 
 /// Sixteen `f32`.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
-pub struct F32x16(__m512);
+pub(super) struct F32x16(__m512);
 
 /// One bit per lane.
 #[derive(Clone, Copy)]
-pub struct Mask<M>(M);
+pub(super) struct Mask<M>(M);
 
 impl<M: BitAnd<Output = M>> BitAnd for Mask<M> {
     type Output = Self;

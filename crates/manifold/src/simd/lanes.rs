@@ -124,11 +124,11 @@ pub(crate) const MAX_WIDTH: usize = 32;
 /// waits for its own last result.
 #[derive(Clone, Copy)]
 #[repr(C)]
-pub struct Pair<V>(V, V);
+pub(super) struct Pair<V>(V, V);
 
 /// The masks of a pair.
 #[derive(Clone, Copy)]
-pub struct PairMask<M>(M, M);
+pub(super) struct PairMask<M>(M, M);
 
 macro_rules! lanewise {
     ($($trait:ident::$method:ident),*) => {$(

@@ -25,60 +25,16 @@ pub use lanes::Lanes;
 pub use portable::Array;
 
 use crate::{Error, Real};
+use lanes::Pair;
 
 /// The environment variable that forces a path: `avx512`, `avx2` or `portable`.
 pub const SIMD_VARIABLE: &str = "FEDSPD_SIMD";
 
-/// The vector types of a scalar, one per path. Two hardware vectors are processed together to hide latency.
-pub trait Vectors: Sized + sealed::Sealed {
-    /// Vectors for AVX-512.
-    #[doc(hidden)]
-    type Avx512: Lanes<Scalar = Self>;
-    /// Vectors for AVX2 with FMA.
-    #[doc(hidden)]
-    type Avx2: Lanes<Scalar = Self>;
-    /// Vectors for any machine (on `aarch64` they compile to NEON).
-    #[doc(hidden)]
-    type Portable: Lanes<Scalar = Self>;
-}
-
 mod sealed {
-    /// Seals [`super::Vectors`] and [`super::Lanes`]: their safety arguments rest on knowing every implementation.
+    /// Seals [`super::Dispatch`] and [`super::Lanes`]: their safety arguments rest on knowing every implementation.
     pub trait Sealed {}
     impl Sealed for f32 {}
     impl Sealed for f64 {}
-}
-
-#[cfg(target_arch = "x86_64")]
-mod choice {
-    use super::{Array, Vectors, avx2, avx512, lanes::Pair};
-
-    impl Vectors for f64 {
-        type Avx512 = Pair<avx512::F64x8>;
-        type Avx2 = Pair<avx2::F64x4>;
-        type Portable = Pair<Array<f64, 2>>;
-    }
-    impl Vectors for f32 {
-        type Avx512 = Pair<avx512::F32x16>;
-        type Avx2 = Pair<avx2::F32x8>;
-        type Portable = Pair<Array<f32, 4>>;
-    }
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-mod choice {
-    use super::{Array, Vectors, lanes::Pair};
-
-    impl Vectors for f64 {
-        type Avx512 = Self::Portable;
-        type Avx2 = Self::Portable;
-        type Portable = Pair<Array<f64, 2>>;
-    }
-    impl Vectors for f32 {
-        type Avx512 = Self::Portable;
-        type Avx2 = Self::Portable;
-        type Portable = Pair<Array<f32, 4>>;
-    }
 }
 
 /// A computation written for any vector type.
@@ -177,26 +133,51 @@ impl Simd {
     /// Runs a kernel, compiled for this instruction set.
     #[inline]
     pub fn run<T: Real, K: Kernel<T>>(self, kernel: K) -> K::Output {
-        match self.0 {
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: a `Simd` of this path exists only if the features were detected.
-            Path::Avx512 => unsafe { run_avx512(kernel) },
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: as above.
-            Path::Avx2 => unsafe { run_avx2(kernel) },
-            Path::Portable => kernel.run::<T::Portable>(),
-        }
+        T::run_on(self, kernel)
     }
 }
 
+/// A scalar that knows its vector types. They are chosen inside of a method, not in associated types, so that no other code can name them.
+pub trait Dispatch: Sized + sealed::Sealed {
+    /// Runs a kernel with the vectors of an instruction set.
+    #[doc(hidden)]
+    fn run_on<K: Kernel<Self>>(simd: Simd, kernel: K) -> K::Output
+    where
+        Self: Real;
+}
+
+/// Two hardware vectors are processed together to hide latency.
+macro_rules! dispatch {
+    ($scalar:ty, avx512: $avx512:ty, avx2: $avx2:ty, portable: $portable:ty) => {
+        impl Dispatch for $scalar {
+            #[inline]
+            fn run_on<K: Kernel<Self>>(simd: Simd, kernel: K) -> K::Output {
+                match simd.0 {
+                    #[cfg(target_arch = "x86_64")]
+                    // SAFETY: a `Simd` of this path exists only if the features were detected.
+                    Path::Avx512 => unsafe { run_avx512::<Pair<$avx512>, K>(kernel) },
+                    #[cfg(target_arch = "x86_64")]
+                    // SAFETY: as above.
+                    Path::Avx2 => unsafe { run_avx2::<Pair<$avx2>, K>(kernel) },
+                    Path::Portable => kernel.run::<Pair<$portable>>(),
+                }
+            }
+        }
+    };
+}
+
+// On `aarch64` the portable vectors compile to NEON.
+dispatch!(f64, avx512: avx512::F64x8, avx2: avx2::F64x4, portable: Array<f64, 2>);
+dispatch!(f32, avx512: avx512::F32x16, avx2: avx2::F32x8, portable: Array<f32, 4>);
+
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx2,fma")]
-fn run_avx512<T: Real, K: Kernel<T>>(kernel: K) -> K::Output {
-    kernel.run::<T::Avx512>()
+fn run_avx512<V: Lanes, K: Kernel<V::Scalar>>(kernel: K) -> K::Output {
+    kernel.run::<V>()
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
-fn run_avx2<T: Real, K: Kernel<T>>(kernel: K) -> K::Output {
-    kernel.run::<T::Avx2>()
+fn run_avx2<V: Lanes, K: Kernel<V::Scalar>>(kernel: K) -> K::Output {
+    kernel.run::<V>()
 }

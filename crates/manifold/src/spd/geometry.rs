@@ -2,9 +2,10 @@
 
 use crate::dense::{Left, frobenius_norm, multiply};
 use crate::error::check_length;
+use crate::finite::check_finite;
 use crate::simd::Simd;
 use crate::spectral::{SpectralFunction, SpectralMap};
-use crate::symmetric::{check_batch, check_finite};
+use crate::symmetric::check_batch;
 use crate::{Error, Real};
 
 /// A metric on SPD matrices.
@@ -95,7 +96,7 @@ impl<T: Real> Spd<T> {
     /// [`Error::Length`] and faults of the matrices (number 0 is `A`, 1 is `B`).
     pub fn distance(&mut self, metric: SpdMetric, a: &[T], b: &[T]) -> Result<T, Error> {
         self.check("the second matrix", b)?;
-        check_finite(1, self.n(), b)?;
+        check_finite(self.map.simd(), 1, self.n(), b)?;
         match metric {
             SpdMetric::AffineInvariant => {
                 self.rebase(a)?;
@@ -163,7 +164,7 @@ impl<T: Real> Spd<T> {
     /// [`Error::Length`] and faults of the matrices.
     pub fn exp(&mut self, metric: SpdMetric, base: &[T], x: &[T], out: &mut [T]) -> Result<(), Error> {
         self.check("the tangent vector", x)?;
-        check_finite(1, self.n(), x)?;
+        check_finite(self.map.simd(), 1, self.n(), x)?;
         self.check("the output", out)?;
         match metric {
             SpdMetric::AffineInvariant => {
@@ -222,7 +223,7 @@ impl<T: Real> Spd<T> {
         self.map.apply(SpectralFunction::InverseSqrt, reference, &mut self.inverse_root)?;
         let size = self.n() * self.n();
         for (index, matrix) in matrices.chunks_exact(size).enumerate() {
-            check_finite(index, self.n(), matrix)?;
+            check_finite(self.map.simd(), index, self.n(), matrix)?;
         }
         for (matrix, out) in matrices.chunks_exact(size).zip(out.chunks_exact_mut(size)) {
             sandwich(&self.map, &self.inverse_root, matrix, &mut self.product, out);

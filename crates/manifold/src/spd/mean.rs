@@ -5,7 +5,7 @@ use crate::error::check_length;
 use crate::simd::{Array, elementary::log};
 use crate::spectral::SpectralFunction;
 use crate::symmetric::check_batch;
-use crate::{Error, Real, average::IterationLimits};
+use crate::{Error, IterationLimits, Real};
 
 /// A mean with the report of its iteration.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,9 +2,10 @@
 
 use super::SpectralFunction;
 use crate::error::check_length;
+use crate::finite::check_finite;
 use crate::lanewise::{congruence, symmetric_product};
 use crate::simd::{Buffer, Kernel, Lanes, Simd};
-use crate::symmetric::{Chunk, check_batch, check_finite, pack};
+use crate::symmetric::{Chunk, check_batch, pack};
 use crate::{Error, Real};
 
 /// Applies spectral functions to batches of symmetric `n x n` matrices and to gradients, with its scratch memory.
@@ -131,7 +132,7 @@ impl<T: Real> SpectralMap<T> {
             let finite = chunk.simd().run(Derivative { function, chunk, work });
             if !finite {
                 for matrix in first..first + held {
-                    check_finite(matrix, n, &directions[matrix * n * n..(matrix + 1) * n * n])?;
+                    check_finite(self.simd(), matrix, n, &directions[matrix * n * n..(matrix + 1) * n * n])?;
                 }
                 self.check_overflow(function, first, held)?;
             }

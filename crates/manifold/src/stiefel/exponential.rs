@@ -28,10 +28,10 @@ impl<T: Real> Stiefel<T> {
     /// (Zimmermann and Hueper, "Computing the Riemannian logarithm on the Stiefel manifold", SIAM J. Matrix Anal. Appl. 43, 2022).
     ///
     /// # Errors
-    /// [`Error::Length`] or [`Error::NotFinite`].
+    /// [`Error::Shape`] or [`Error::NotFinite`].
     pub fn exp(&self, metric: StiefelMetric, w: &Matrix<T>, x: &Matrix<T>) -> Result<Matrix<T>, Error> {
-        self.check("the base point", 0, w.as_slice())?;
-        self.check("the tangent vector", 1, x.as_slice())?;
+        self.check_matrix("the base point", 0, w)?;
+        self.check_matrix("the tangent vector", 1, x)?;
         let (k, simd) = (self.k, self.simd);
         let a = w.transposed_times(simd, x);
         let a = Matrix::from_fn(k, k, |i, j| (a[(i, j)] - a[(j, i)]) * T::HALF);
@@ -64,10 +64,10 @@ impl<T: Real> Stiefel<T> {
     /// not too far apart.
     ///
     /// # Errors
-    /// [`Error::Length`], [`Error::NotFinite`]; [`Error::TooFarApart`] if the iteration does not converge.
+    /// [`Error::Shape`], [`Error::NotFinite`]; [`Error::TooFarApart`] if the iteration does not converge.
     pub fn log(&mut self, metric: StiefelMetric, w: &Matrix<T>, y: &Matrix<T>) -> Result<Matrix<T>, Error> {
-        self.check("the base point", 0, w.as_slice())?;
-        self.check("the target point", 1, y.as_slice())?;
+        self.check_matrix("the base point", 0, w)?;
+        self.check_matrix("the target point", 1, y)?;
         let rounding = T::EPSILON * T::from_f64(8.0 * (self.k as f64).sqrt());
         let mut x = Matrix::zeros(self.p, self.k);
         let mut gap = Matrix::zeros(self.p, self.k);

@@ -2,9 +2,9 @@
 
 use crate::dense::{Left, frobenius_norm, multiply};
 use crate::error::check_length;
+use crate::finite::check_finite;
 use crate::simd::Simd;
-use crate::symmetric::check_finite;
-use crate::{Error, Real};
+use crate::{Error, Matrix, Real};
 
 /// The Stiefel manifold `St(p, k)` with scratch memory for its operations.
 ///
@@ -73,26 +73,39 @@ impl<T: Real> Stiefel<T> {
         self.simd
     }
 
-    /// Checks that a slice has the shape of the manifold and finite entries.
-    pub(crate) fn check(&self, what: &'static str, index: usize, matrix: &[T]) -> Result<(), Error> {
-        check_length(what, matrix.len(), self.p * self.k)?;
-        check_finite(index, self.k, matrix)
+    /// Checks that a matrix has the shape of the manifold and finite entries.
+    pub(crate) fn check_matrix(
+        &self,
+        what: &'static str,
+        index: usize,
+        matrix: &Matrix<T>,
+    ) -> Result<(), Error> {
+        let (expected, found) = ((self.p, self.k), (matrix.rows(), matrix.columns()));
+        if found != expected {
+            return Err(Error::Shape { what, expected, found });
+        }
+        self.check(what, index, matrix.as_slice())
     }
 
-    fn check_shapes(&self, inputs: [&[T]; 2], out: &[T]) -> Result<(), Error> {
-        let size = self.p * self.k;
-        check_length("the base point", inputs[0].len(), size)?;
-        check_length("the matrix", inputs[1].len(), size)?;
-        check_length("the output", out.len(), size)
+    /// Checks that a slice has the length of a matrix of the manifold and finite entries.
+    pub(crate) fn check(&self, what: &'static str, index: usize, matrix: &[T]) -> Result<(), Error> {
+        check_length(what, matrix.len(), self.p * self.k)?;
+        check_finite(self.simd, index, self.k, matrix)
+    }
+
+    fn check_all(&self, inputs: [&[T]; 2], out: &[T]) -> Result<(), Error> {
+        self.check("the base point", 0, inputs[0])?;
+        self.check("the matrix", 1, inputs[1])?;
+        check_length("the output", out.len(), self.p * self.k)
     }
 
     /// The tangent projection `P_W(X) = X - W sym(W^T X)`; also the Riemannian gradient of a function whose Euclidean
     /// gradient is `X`.
     ///
     /// # Errors
-    /// [`Error::Length`] if a slice is not `p x k`.
+    /// [`Error::Length`] if a slice is not `p x k`, [`Error::NotFinite`] (number 0 is the base point, 1 the matrix).
     pub fn project(&mut self, w: &[T], x: &[T], out: &mut [T]) -> Result<(), Error> {
-        self.check_shapes([w, x], out)?;
+        self.check_all([w, x], out)?;
         self.project_unchecked(w, x, out);
         Ok(())
     }
@@ -118,9 +131,9 @@ impl<T: Real> Stiefel<T> {
     /// `P_W(W) = 0`, so the difference is not needed in exact arithmetic; it keeps the relative accuracy when `Y` is close to `W`.
     ///
     /// # Errors
-    /// [`Error::Length`] if a slice is not `p x k`.
+    /// [`Error::Length`] if a slice is not `p x k`, [`Error::NotFinite`] (number 0 is the base point, 1 the matrix).
     pub fn lift(&mut self, w: &[T], y: &[T], out: &mut [T]) -> Result<(), Error> {
-        self.check_shapes([w, y], out)?;
+        self.check_all([w, y], out)?;
         let mut difference = std::mem::take(&mut self.tall);
         for ((difference, &y), &w) in difference.iter_mut().zip(y).zip(w) {
             *difference = y - w;
@@ -133,7 +146,7 @@ impl<T: Real> Stiefel<T> {
     /// Transports a tangent vector to the tangent space at `target`, by projection. It never gets longer.
     ///
     /// # Errors
-    /// [`Error::Length`] if a slice is not `p x k`.
+    /// [`Error::Length`] if a slice is not `p x k`, [`Error::NotFinite`] (number 0 is the base point, 1 the matrix).
     pub fn transport(&mut self, target: &[T], x: &[T], out: &mut [T]) -> Result<(), Error> {
         self.project(target, x, out)
     }
@@ -141,10 +154,10 @@ impl<T: Real> Stiefel<T> {
     /// How far a matrix is from having orthonormal columns: `|W^T W - I|`.
     ///
     /// # Errors
-    /// [`Error::Length`] if the slice is not `p x k`.
+    /// [`Error::Length`] if the slice is not `p x k`, [`Error::NotFinite`].
     pub fn feasibility_error(&mut self, w: &[T]) -> Result<T, Error> {
         let (p, k) = (self.p, self.k);
-        check_length("the matrix", w.len(), p * k)?;
+        self.check("the matrix", 0, w)?;
         multiply(self.simd, Left::Transposed, (k, p, k), w, w, &mut self.small);
         for i in 0..k {
             self.small[i * k + i] -= T::ONE;

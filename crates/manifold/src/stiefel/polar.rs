@@ -134,10 +134,10 @@ impl<T: Real> Polar<T> {
     /// with the Lyapunov equation solved in the eigenbasis of `H`.
     ///
     /// # Errors
-    /// [`Error::Length`] if a slice is not `p x k`.
+    /// [`Error::Length`] if a slice is not `p x k`, [`Error::NotFinite`].
     pub fn differential(&mut self, z: &[T], out: &mut [T]) -> Result<(), Error> {
         let (p, k, simd) = (self.stiefel.p, self.stiefel.k, self.stiefel.simd);
-        check_length("the direction", z.len(), p * k)?;
+        self.stiefel.check("the direction", 0, z)?;
         check_length("the output", out.len(), p * k)?;
         let [inner, first, second] = &mut self.small;
         multiply(simd, Left::Transposed, (k, p, k), &self.q, z, inner);

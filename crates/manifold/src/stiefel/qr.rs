@@ -92,10 +92,10 @@ impl<T: Real> Qr<T> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Length`] if a slice is not `p x k`.
+    /// [`Error::Length`] if a slice is not `p x k`, [`Error::NotFinite`].
     pub fn differential(&mut self, z: &[T], out: &mut [T]) -> Result<(), Error> {
         let (p, k, simd) = (self.stiefel.p, self.stiefel.k, self.stiefel.simd);
-        check_length("the direction", z.len(), p * k)?;
+        self.stiefel.check("the direction", 0, z)?;
         check_length("the output", out.len(), p * k)?;
         let [inner, factor] = &mut self.small;
         multiply(simd, Left::Plain, (p, k, k), z, &self.r_inverse, &mut self.tall);
@@ -121,10 +121,10 @@ impl<T: Real> Qr<T> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Length`] if a slice is not `p x k`.
+    /// [`Error::Length`] if a slice is not `p x k`, [`Error::NotFinite`].
     pub fn adjoint(&mut self, g: &[T], out: &mut [T]) -> Result<(), Error> {
         let (p, k, simd) = (self.stiefel.p, self.stiefel.k, self.stiefel.simd);
-        check_length("the gradient", g.len(), p * k)?;
+        self.stiefel.check("the gradient", 0, g)?;
         check_length("the output", out.len(), p * k)?;
         let [inner, factor] = &mut self.small;
         multiply(simd, Left::Transposed, (k, p, k), &self.q, g, inner);

@@ -1,6 +1,7 @@
 //! Retractions: from the tangent space back to the manifold, with exact derivatives.
 
 use super::{Polar, Qr, Stiefel};
+use crate::error::check_length;
 use crate::simd::Simd;
 use crate::{Error, Real};
 
@@ -64,7 +65,7 @@ impl<T: Real> Retraction<T> {
     pub fn retract(&mut self, w: &[T], x: &[T], out: &mut [T]) -> Result<(), Error> {
         self.stiefel.check("the base point", 0, w)?;
         self.stiefel.check("the tangent vector", 1, x)?;
-        crate::error::check_length("the output", out.len(), w.len())?;
+        check_length("the output", out.len(), w.len())?;
         for ((sum, &w), &x) in self.sum.iter_mut().zip(w).zip(x) {
             *sum = w + x;
         }
@@ -86,7 +87,7 @@ impl<T: Real> Retraction<T> {
     /// The derivative of the factor at the last `W + X` in direction `Z`.
     ///
     /// # Errors
-    /// [`Error::Length`] if a slice is not `p x k`.
+    /// [`Error::Length`] if a slice is not `p x k`, [`Error::NotFinite`].
     pub fn differential(&mut self, z: &[T], out: &mut [T]) -> Result<(), Error> {
         match &mut self.factor {
             Factor::Polar(polar) => polar.differential(z, out),
@@ -97,7 +98,7 @@ impl<T: Real> Retraction<T> {
     /// The adjoint of [`Retraction::differential`]: carries a gradient at the point to one at `W + X`.
     ///
     /// # Errors
-    /// [`Error::Length`] if a slice is not `p x k`.
+    /// [`Error::Length`] if a slice is not `p x k`, [`Error::NotFinite`].
     pub fn adjoint(&mut self, g: &[T], out: &mut [T]) -> Result<(), Error> {
         match &mut self.factor {
             Factor::Polar(polar) => polar.differential(g, out),

@@ -1,6 +1,7 @@
 //! As many matrices as there are lanes, decomposed together.
 
 use super::{large::Large, ql, tridiagonal};
+use crate::finite::check_finite;
 use crate::simd::{Array, Buffer, Kernel, Lanes, Simd, elementary::constant};
 use crate::{Error, Real, tolerance};
 
@@ -80,7 +81,7 @@ impl<T: Real> Chunk<T> {
         let held = pack(self.n, &matrices[first * self.n * self.n..], width, self.work.numbers_mut());
         let sound = self.simd.run(Prepare { n: self.n, alone, work: &mut self.work });
         if !sound {
-            find_fault(self.n, matrices, first..first + held)?;
+            find_fault(self.simd, self.n, matrices, first..first + held)?;
         }
         if self.large.is_some() {
             self.decompose_large(first, held)?;
@@ -287,10 +288,15 @@ pub(crate) fn check_batch<T: Real>(n: usize, matrices: &[T]) -> Result<usize, Er
 }
 
 /// Says which of the given matrices of a batch is not finite or not symmetric.
-fn find_fault<T: Real>(n: usize, matrices: &[T], which: std::ops::Range<usize>) -> Result<(), Error> {
+fn find_fault<T: Real>(
+    simd: Simd,
+    n: usize,
+    matrices: &[T],
+    which: std::ops::Range<usize>,
+) -> Result<(), Error> {
     for index in which {
         let matrix = &matrices[index * n * n..(index + 1) * n * n];
-        check_finite(index, n, matrix)?;
+        check_finite(simd, index, n, matrix)?;
         let largest =
             matrix.iter().fold(T::ZERO, |largest, x| if x.abs() > largest { x.abs() } else { largest });
         let tolerance = T::from_f64(tolerance::SYMMETRY) * T::EPSILON * largest;
@@ -315,17 +321,4 @@ fn find_fault<T: Real>(n: usize, matrices: &[T], which: std::ops::Range<usize>) 
         }
     }
     Ok(())
-}
-
-/// Checks that no entry of a matrix with that many columns is NaN or infinite.
-pub(crate) fn check_finite<T: Real>(index: usize, columns: usize, matrix: &[T]) -> Result<(), Error> {
-    match matrix.iter().position(|x| !x.is_finite()) {
-        None => Ok(()),
-        Some(place) => Err(Error::NotFinite {
-            matrix: index,
-            row: place / columns,
-            column: place % columns,
-            value: matrix[place].to_f64(),
-        }),
-    }
 }

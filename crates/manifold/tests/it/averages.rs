@@ -1,9 +1,9 @@
 //! Averages on the Stiefel manifold: properties 12 to 22.
 
 use fedspd_manifold::average::{
-    Average, IterationLimits, StiefelSum, karcher_mean, proj_avg, qr_avg, r_barycenter, ret_avg, rl_avg,
+    Average, StiefelSum, karcher_mean, proj_avg, qr_avg, r_barycenter, ret_avg, rl_avg,
 };
-use fedspd_manifold::{Error, Matrix, Retraction, RetractionKind, StiefelMetric};
+use fedspd_manifold::{Error, IterationLimits, Matrix, Retraction, RetractionKind, StiefelMetric};
 use proptest::prelude::*;
 
 use crate::support::*;

@@ -1,9 +1,9 @@
 //! Every instruction set gives the same bits, for everything that a training run computes.
 
-use fedspd_manifold::average::{IterationLimits, StiefelSum, proj_avg, qr_avg, rl_avg};
+use fedspd_manifold::average::{StiefelSum, proj_avg, qr_avg, rl_avg};
 use fedspd_manifold::{
-    Polar, Qr, Real, Retraction, RetractionKind, Spd, SpdMetric, SpectralFunction, SpectralMap, Stiefel,
-    fill_standard_normal,
+    IterationLimits, Polar, Qr, Real, Retraction, RetractionKind, Spd, SpdMetric, SpectralFunction,
+    SpectralMap, Stiefel, fill_standard_normal,
     simd::{SIMD_VARIABLE, Simd},
 };
 

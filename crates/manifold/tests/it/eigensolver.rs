@@ -72,6 +72,9 @@ fn check<T: Real>(simd: Simd, n: usize, batch: &[(String, Matrix<f64>)]) -> (Vec
     let mut values = vec![T::ZERO; batch.len() * n];
     let mut vectors = vec![T::ZERO; batch.len() * n * n];
     SymmetricEigen::with_simd(n, simd).unwrap().decompose(&matrices, &mut values, &mut vectors).unwrap();
+    let mut alone = vec![T::ZERO; batch.len() * n];
+    SymmetricEigen::with_simd(n, simd).unwrap().eigenvalues(&matrices, &mut alone).unwrap();
+    assert_eq!(bits(&alone), bits(&values), "eigenvalues without vectors, n = {n}");
     let bound = 50.0 * n as f64 * T::EPSILON.to_f64();
     for (index, (name, _)) in batch.iter().enumerate() {
         let entry = |i: usize| matrices[index * n * n + i].to_f64();

@@ -1,11 +1,9 @@
 //! Bad input: a typed error with the numbers, never a panic, never an endless loop.
 
-use fedspd_manifold::average::{
-    IterationLimits, StiefelSum, karcher_mean, proj_avg, qr_avg, r_barycenter, ret_avg, rl_avg,
-};
+use fedspd_manifold::average::{StiefelSum, karcher_mean, proj_avg, qr_avg, r_barycenter, ret_avg, rl_avg};
 use fedspd_manifold::{
-    Error, Matrix, Polar, Qr, Retraction, RetractionKind, Spd, SpdMetric, SpectralFunction, SpectralMap,
-    Stiefel, StiefelMetric, SymmetricEigen, Vectorisation, simd::Simd,
+    Error, IterationLimits, Matrix, Polar, Qr, Retraction, RetractionKind, Spd, SpdMetric, SpectralFunction,
+    SpectralMap, Stiefel, StiefelMetric, SymmetricEigen, Vectorisation, simd::Simd,
 };
 
 use crate::support::{gaussian, point, rng};
@@ -54,6 +52,15 @@ fn an_entry_that_is_not_finite_is_named() {
         assert!(fault(retraction.inverse(x.as_slice(), w.as_slice(), &mut out).unwrap_err()));
     }
     let mut stiefel = Stiefel::new(3, 3).unwrap();
+    let mut out = [0.0; 9];
+    assert!(fault(stiefel.project(x.as_slice(), w.as_slice(), &mut out).unwrap_err()));
+    assert!(fault(stiefel.lift(w.as_slice(), x.as_slice(), &mut out).unwrap_err()));
+    assert!(fault(stiefel.transport(w.as_slice(), x.as_slice(), &mut out).unwrap_err()));
+    assert!(fault(stiefel.feasibility_error(w.as_slice()).unwrap_err()));
+    assert!(fault(Polar::new(3, 3).unwrap().differential(w.as_slice(), &mut out).unwrap_err()));
+    assert!(fault(Qr::new(3, 3).unwrap().differential(w.as_slice(), &mut out).unwrap_err()));
+    assert!(fault(Qr::new(3, 3).unwrap().adjoint(w.as_slice(), &mut out).unwrap_err()));
+    assert!(Matrix::from_fn(3, 3, |i, _| if i == 0 { f64::NAN } else { 0.0 }).norm().is_nan());
     assert!(fault(stiefel.exp(StiefelMetric::Embedded, &x, &w).unwrap_err()));
     assert!(fault(stiefel.log(StiefelMetric::Canonical, &w, &x).unwrap_err()));
     let mut sum = StiefelSum::new(3, 3).unwrap();
@@ -177,11 +184,18 @@ fn averages_refuse_bad_weights_and_points() {
     );
     assert!(matches!(ret_avg(polar, &points[0], &points, Some(&[1.0])), Err(Error::Length { .. })));
     let mixed = [points[0].clone(), point(&mut rng, 5, 2)];
-    assert!(matches!(ret_avg(polar, &points[0], &mixed, None), Err(Error::Length { .. })));
-    assert!(matches!(ret_avg(polar, &mixed[1], &points, None), Err(Error::Length { .. })));
+    let shape = Error::Shape { what: "a point", expected: (6, 2), found: (5, 2) };
+    assert_eq!(ret_avg(polar, &points[0], &mixed, None).unwrap_err(), shape);
+    assert_eq!(shape.to_string(), "a point is 5 x 2 where 6 x 2 was expected");
+    for wrong in [&mixed[1], &points[0].transpose()] {
+        assert!(matches!(ret_avg(polar, wrong, &points, None), Err(Error::Shape { .. })));
+        let mut stiefel = Stiefel::new(6, 2).unwrap();
+        assert!(matches!(stiefel.exp(StiefelMetric::Embedded, &points[0], wrong), Err(Error::Shape { .. })));
+        assert!(matches!(stiefel.log(StiefelMetric::Embedded, wrong, &points[0]), Err(Error::Shape { .. })));
+    }
     let mut sum = StiefelSum::new(6, 2).unwrap();
     sum.add(1.0, points[0].as_slice()).unwrap();
-    assert!(matches!(rl_avg(&mixed[1], &sum), Err(Error::Length { .. })));
+    assert!(matches!(rl_avg(&mixed[1], &sum), Err(Error::Shape { .. })));
     let spd_weights =
         Spd::new(2).unwrap().mean(SpdMetric::LogEuclidean, &identities(2, 2), Some(&[1.0, -2.0]), limits);
     assert!(matches!(spd_weights, Err(Error::Weight { index: 1, .. })));

@@ -1,7 +1,6 @@
 //! SPD geometry: golden values at 50 digits, invariances, and means that are means.
 
-use fedspd_manifold::average::IterationLimits;
-use fedspd_manifold::{Matrix, Spd, SpdMetric};
+use fedspd_manifold::{IterationLimits, Matrix, Spd, SpdMetric};
 use proptest::prelude::*;
 
 use crate::support::*;
