@@ -32,9 +32,11 @@ fn main() -> Result<(), Error> {
     Ok(())
 }
 
-/// Repeats a computation for a while and prints the median time of one, if the case contains the first argument of the program.
+/// Repeats a computation for a while and prints the median time of one, if the first argument of the program is part of the case
+/// and the second one of the instruction set.
 fn time(case: &str, simd: Simd, mut compute: impl FnMut() -> Result<(), Error>) -> Result<(), Error> {
-    if !case.contains(&std::env::args().nth(1).unwrap_or_default()) {
+    let argument = |n| std::env::args().nth(n).unwrap_or_default();
+    if !case.contains(&argument(1)) || !simd.name().contains(&argument(2)) {
         return Ok(());
     }
     compute()?;

@@ -1,5 +1,6 @@
 //! The two floating-point types, with what the geometry needs to know about them.
 
+use std::borrow::Cow;
 use std::fmt::{Debug, Display, LowerExp};
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
@@ -62,6 +63,8 @@ pub trait Real:
 
     /// The nearest number.
     fn from_f64(value: f64) -> Self;
+    /// The same numbers with 53 bits.
+    fn widen(numbers: &[Self]) -> Cow<'_, [f64]>;
     /// The same number with 53 bits.
     fn to_f64(self) -> f64;
     /// `self * b + c` with one rounding.
@@ -85,7 +88,7 @@ pub trait Real:
 macro_rules! real {
     (
         $float:ident, $bits:ty, $mantissa_bits:literal,
-        ln2: ($ln2_high:expr, $ln2_low:expr), exp_terms: $exp_terms:literal, atanh_terms: $atanh_terms:literal
+        ln2: ($ln2_high:expr, $ln2_low:expr), widen: $widen:expr, exp_terms: $exp_terms:literal, atanh_terms: $atanh_terms:literal
     ) => {
         impl Real for $float {
             const ZERO: Self = 0.0;
@@ -107,6 +110,10 @@ macro_rules! real {
             #[inline(always)]
             fn from_f64(value: f64) -> Self {
                 value as Self
+            }
+            #[inline(always)]
+            fn widen(numbers: &[Self]) -> Cow<'_, [f64]> {
+                $widen(numbers)
             }
             #[inline(always)]
             fn to_f64(self) -> f64 {
@@ -150,5 +157,5 @@ macro_rules! real {
 }
 
 // log 2 = high + low: high keeps the leading 32 (12) bits.
-real!(f64, u64, 52, ln2: (0.693_147_180_369_123_8, 1.908_214_929_270_587_7e-10), exp_terms: 13, atanh_terms: 13);
-real!(f32, u32, 23, ln2: (355.0 / 512.0, -2.121_944_4e-4), exp_terms: 7, atanh_terms: 6);
+real!(f64, u64, 52, ln2: (0.693_147_180_369_123_8, 1.908_214_929_270_587_7e-10), widen: Cow::Borrowed, exp_terms: 13, atanh_terms: 13);
+real!(f32, u32, 23, ln2: (355.0 / 512.0, -2.121_944_4e-4), widen: |x: &[f32]| x.iter().map(|&x| f64::from(x)).collect(), exp_terms: 7, atanh_terms: 6);

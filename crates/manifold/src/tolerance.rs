@@ -23,6 +23,9 @@ pub const NEGLIGIBLE_OFF_DIAGONAL: f64 = 0.125;
 /// to the largest singular value.
 pub const GRAM_ROUTE: f64 = 0.1;
 
+/// Newton-Schulz is tried when its first step leaves a residual below this, where it converges quadratically from the start.
+pub const NEWTON_SCHULZ: f64 = 0.25;
+
 /// Below this ratio of the smallest to the largest singular value the polar and the QR factor are not unique.
 pub fn rank_deficient<T: Real>() -> T {
     // 1e-10 for f64, 1e-5 for f32: the same share (2/3) of the digits.

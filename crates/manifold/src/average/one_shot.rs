@@ -32,7 +32,7 @@ pub fn rl_avg(previous: &Matrix<f64>, sum: &StiefelSum) -> Result<Average<f64>, 
     let mut lifted = Matrix::zeros(p, k);
     stiefel.lift(previous.as_slice(), mean.as_slice(), lifted.as_mut_slice())?;
     let mut point = Matrix::zeros(p, k);
-    Retraction::with_simd(RetractionKind::Polar, p, k, sum.simd())?.retract(
+    Retraction::with_simd(RetractionKind::Polar, p, k, sum.simd())?.retract_once(
         previous.as_slice(),
         lifted.as_slice(),
         point.as_mut_slice(),
@@ -92,7 +92,7 @@ pub(super) fn tangent_step(
         retraction.inverse(base.as_slice(), point.as_slice(), vector.as_mut_slice())?;
         mean = mean.zip(&vector, |mean, x| mean + weight * x);
     }
-    retraction.retract(base.as_slice(), mean.as_slice(), vector.as_mut_slice())?;
+    retraction.retract_once(base.as_slice(), mean.as_slice(), vector.as_mut_slice())?;
     Ok((vector, mean.norm()))
 }
 

@@ -28,6 +28,8 @@ pub struct StiefelSum {
     simd: Simd,
     /// While there is one matrix, it stands here as it is; its weight is multiplied in when a second one arrives.
     sum: Vec<f64>,
+    /// Where the sum with the next matrix is made, so that a refused one leaves no trace.
+    next: Vec<f64>,
     added: usize,
     count: usize,
     total: f64,
@@ -48,7 +50,7 @@ impl StiefelSum {
     /// As [`Stiefel::with_simd`].
     pub fn with_simd(p: usize, k: usize, simd: Simd) -> Result<Self, Error> {
         Stiefel::<f64>::with_simd(p, k, simd)?;
-        Ok(Self { p, k, simd, sum: vec![0.0; p * k], added: 0, count: 0, total: 0.0 })
+        Ok(Self { p, k, simd, sum: vec![0.0; p * k], next: vec![0.0; p * k], added: 0, count: 0, total: 0.0 })
     }
 
     /// Adds a matrix with a weight. A refused matrix leaves the sum as it was.
@@ -61,19 +63,22 @@ impl StiefelSum {
             return Err(Error::Weight { index, value: weight });
         }
         check_length("the matrix", matrix.len(), self.p * self.k)?;
-        check_finite(self.simd, index, self.k, matrix)?;
+        let matrix: &[f64] = &T::widen(matrix);
+        let finite = if self.count == 0 {
+            self.next.copy_from_slice(matrix);
+            false // not known yet
+        } else {
+            let scale = if self.count == 1 { self.total } else { 1.0 };
+            self.simd.run(Accumulate { scale, weight, matrix, sum: &self.sum, next: &mut self.next })
+        };
+        if !finite {
+            check_finite(self.simd, index, self.k, matrix)?;
+        }
         self.added += 1;
         if weight == 0.0 {
             return Ok(());
         }
-        if self.count == 0 {
-            for (sum, entry) in self.sum.iter_mut().zip(matrix) {
-                *sum = entry.to_f64();
-            }
-        } else {
-            let scale = if self.count == 1 { self.total } else { 1.0 };
-            self.simd.run::<T, _>(Accumulate { scale, weight, matrix, sum: &mut self.sum });
-        }
+        std::mem::swap(&mut self.sum, &mut self.next);
         self.count += 1;
         self.total += weight;
         Ok(())
@@ -116,26 +121,35 @@ impl StiefelSum {
     }
 }
 
-/// `sum <- scale sum + weight matrix`.
-struct Accumulate<'a, T> {
+/// `next <- scale sum + weight matrix`; returns whether the matrix is finite.
+struct Accumulate<'a> {
     scale: f64,
     weight: f64,
-    matrix: &'a [T],
-    sum: &'a mut [f64],
+    matrix: &'a [f64],
+    sum: &'a [f64],
+    next: &'a mut [f64],
 }
 
-impl<T: Real> Kernel<T> for Accumulate<'_, T> {
-    type Output = ();
+impl Kernel<f64> for Accumulate<'_> {
+    type Output = bool;
 
     #[inline(always)]
-    fn run<V: Lanes<Scalar = T>>(self) {
-        if self.scale != 1.0 {
-            for sum in self.sum.iter_mut() {
-                *sum *= self.scale;
-            }
+    fn run<V: Lanes<Scalar = f64>>(self) -> bool {
+        let (scale, weight) = (V::splat(self.scale), V::splat(self.weight));
+        // Zero times a number is zero, times NaN or infinity it is NaN.
+        let mut not_finite = V::zero();
+        let mut matrix = self.matrix.chunks_exact(V::WIDTH);
+        let mut sum = self.sum.chunks_exact(V::WIDTH);
+        let mut next = self.next.chunks_exact_mut(V::WIDTH);
+        for ((matrix, sum), next) in (&mut matrix).zip(&mut sum).zip(&mut next) {
+            let entries = V::load(matrix);
+            not_finite = entries.mul_add(V::zero(), not_finite);
+            weight.mul_add(entries, V::load(sum) * scale).store(next);
         }
-        for (sum, &entry) in self.sum.iter_mut().zip(self.matrix) {
-            *sum = self.weight.mul_add(entry.to_f64(), *sum);
-        }
+        let entries = V::load_partial(matrix.remainder());
+        not_finite = entries.mul_add(V::zero(), not_finite);
+        let last = weight.mul_add(entries, V::load_partial(sum.remainder()) * scale);
+        last.store_partial(next.into_remainder());
+        !V::any(!not_finite.eq(V::zero()))
     }
 }

@@ -23,6 +23,7 @@ mod portable;
 pub use buffer::Buffer;
 pub use lanes::Lanes;
 pub use portable::Array;
+pub(crate) use portable::as_numbers;
 
 use crate::{Error, Real};
 use lanes::Pair;

@@ -1,7 +1,7 @@
 //! The polar factor, its differential and adjoint.
 
 use super::Stiefel;
-use crate::dense::{Left, Matrix, multiply, one_sided_jacobi};
+use crate::dense::{Left, Matrix, frobenius_norm, multiply, one_sided_jacobi};
 use crate::error::check_length;
 use crate::simd::Simd;
 use crate::{Error, Real, SymmetricEigen, tolerance};
@@ -112,6 +112,68 @@ impl<T: Real> Polar<T> {
         let scaled = Matrix::from_fn(k, k, |i, j| svd.v[(i, j)] / svd.values[j]);
         self.inverse_h.copy_from_slice(scaled.times(simd, &v_transposed).as_slice());
         Ok(())
+    }
+
+    /// Writes the factor `uf(A)` alone, without what its derivative needs: the fastest way for matrices near the manifold. The last
+    /// decomposition is forgotten.
+    ///
+    /// While `A^T A` is near the identity, the Newton-Schulz iteration `Z <- Z (3 I - Z A^T A Z)/2` gives its inverse square root in a
+    /// few products; other matrices are decomposed.
+    ///
+    /// # Errors
+    /// As [`Polar::factor`].
+    pub fn project(&mut self, a: &[T], out: &mut [T]) -> Result<(), Error> {
+        self.stiefel.check("the matrix", 0, a)?;
+        let (p, k, simd) = (self.stiefel.p, self.stiefel.k, self.stiefel.simd);
+        check_length("the output", out.len(), p * k)?;
+        multiply(simd, Left::Transposed, (k, p, k), a, a, &mut self.small[0]);
+        if self.newton_schulz() {
+            multiply(simd, Left::Plain, (p, k, k), a, &self.inverse_h, out);
+        } else {
+            self.factor(a)?;
+            out.copy_from_slice(&self.q);
+        }
+        Ok(())
+    }
+
+    /// Writes the inverse square root of the first scratch matrix to `inverse_h`, if that matrix is near the identity.
+    ///
+    /// With `e = |I - Z G Z|` a step leaves less than `e^2`, so the step from below `sqrt(epsilon)` is the last.
+    fn newton_schulz(&mut self) -> bool {
+        let (k, simd) = (self.stiefel.k, self.stiefel.simd);
+        let [gram, product, residual] = &mut self.small;
+        let z = &mut self.inverse_h;
+        let three_halves = T::from_f64(1.5);
+        let correct = |matrix: &mut [T]| {
+            for (place, entry) in matrix.iter_mut().enumerate() {
+                *entry = if place % (k + 1) == 0 { three_halves } else { T::ZERO } - *entry * T::HALF;
+            }
+        };
+        // The first step, from Z = I, needs no product.
+        z.copy_from_slice(gram);
+        correct(z);
+        let mut last = T::from_f64(tolerance::NEWTON_SCHULZ);
+        loop {
+            multiply(simd, Left::Plain, (k, k, k), z, gram, product);
+            multiply(simd, Left::Plain, (k, k, k), product, z, residual);
+            for i in 0..k {
+                residual[i * k + i] -= T::ONE;
+            }
+            let error = frobenius_norm(residual);
+            if !(error < last) {
+                return false;
+            }
+            for i in 0..k {
+                residual[i * k + i] += T::ONE;
+            }
+            correct(residual);
+            multiply(simd, Left::Plain, (k, k, k), z, residual, product);
+            std::mem::swap(z, product);
+            if error * error <= T::EPSILON {
+                return true;
+            }
+            last = error;
+        }
     }
 
     /// The orthonormal factor `Q` of the last decomposition, row-major `p x k`.

@@ -1,8 +1,12 @@
 //! As many matrices as there are lanes, decomposed together.
 
-use super::{large::Large, ql, tridiagonal};
+use super::{
+    large::Large,
+    ql::{self, Rotations},
+    tridiagonal,
+};
 use crate::finite::check_finite;
-use crate::simd::{Array, Buffer, Kernel, Lanes, Simd, elementary::constant};
+use crate::simd::{Array, Buffer, Kernel, Lanes, Simd, as_numbers, elementary::constant};
 use crate::{Error, Real, tolerance};
 
 /// The eigendecompositions of one chunk of a batch, in lanes, with the scratch memory of the solver.
@@ -15,7 +19,7 @@ pub(crate) struct Chunk<T: Real> {
     lanes: usize,
     /// The number of lanes in use: all of them, or one.
     width: usize,
-    /// `n^2` eigenvectors, `n` eigenvalues, then four times `n` of scratch.
+    /// `n^2` eigenvectors, `n` eigenvalues, then scratch of the solver.
     work: Buffer<T>,
     large: Option<Large>,
 }
@@ -36,7 +40,14 @@ impl<T: Real> Chunk<T> {
         }
         let lanes = simd.run::<T, _>(Width);
         let large = (n > tolerance::LARGEST_LANE_MATRIX).then(|| Large::new(n));
-        Ok(Self { n, simd, lanes, width: lanes, work: Buffer::new(n * (n + 5), lanes), large })
+        Ok(Self {
+            n,
+            simd,
+            lanes,
+            width: lanes,
+            work: Buffer::new(n * (n + 2 + ql::ROTATION_ROWS), lanes),
+            large,
+        })
     }
 
     pub(crate) fn n(&self) -> usize {
@@ -241,38 +252,96 @@ impl<T: Real> Kernel<T> for Decompose<'_, T> {
 
     #[inline(always)]
     fn run<V: Lanes<Scalar = T>>(self) -> bool {
-        if self.alone { self.decompose::<Array<T, 1>>() } else { self.decompose::<V>() }
+        if self.alone { self.decompose_alone::<V>() } else { self.decompose::<V>() }
     }
 }
 
 impl<T: Real> Decompose<'_, T> {
     #[inline(always)]
     fn decompose<V: Lanes<Scalar = T>>(self) -> bool {
-        let n = self.n;
-        let (z, rest) = self.work.vectors::<V>().split_at_mut(n * n);
+        let (n, wanted) = (self.n, self.wanted);
+        let (mut parts, _) = Parts::new(n, self.work.vectors::<V>());
+        tridiagonal::tridiagonalise(n, parts.z, parts.d, parts.e, parts.scratch, wanted);
+        let Parts { z, d, e, scratch, .. } = &mut parts;
+        let unconverged = ql::diagonalise(d, e, Rotations::new(n, scratch), sweeps(n), |rotations| {
+            if wanted == Wanted::Everything {
+                rotations.apply(z);
+            }
+        });
+        parts.finish(unconverged)
+    }
+
+    /// One matrix in one lane; the eigenvectors are rotated with lanes across their rows.
+    #[inline(always)]
+    fn decompose_alone<V: Lanes<Scalar = T>>(self) -> bool {
+        let (n, wanted) = (self.n, self.wanted);
+        let (mut parts, rest) = Parts::new(n, self.work.vectors::<Array<T, 1>>());
+        tridiagonal::tridiagonalise(n, parts.z, parts.d, parts.e, parts.scratch, wanted);
+        let Parts { z, d, e, scratch, .. } = &mut parts;
+        // The memory is for a matrix in every lane, so there is room for a second copy of this one.
+        let stride = n.next_multiple_of(V::WIDTH);
+        let transposed = &mut as_numbers(rest)[..n * stride];
+        let vectors = wanted == Wanted::Everything;
+        if vectors {
+            for i in 0..n {
+                for j in 0..n {
+                    transposed[j * stride + i] = z[i * n + j].0[0];
+                }
+            }
+        }
+        let unconverged = ql::diagonalise(d, e, Rotations::new(n, scratch), sweeps(n), |rotations| {
+            if vectors {
+                rotations.apply_transposed::<V>(transposed, stride);
+            }
+        });
+        if vectors {
+            for i in 0..n {
+                for j in 0..n {
+                    z[i * n + j] = Array([transposed[j * stride + i]]);
+                }
+            }
+        }
+        parts.finish(unconverged)
+    }
+}
+
+/// The memory of a decomposition.
+struct Parts<'a, V> {
+    n: usize,
+    z: &'a mut [V],
+    d: &'a mut [V],
+    e: &'a mut [V],
+    scratch: &'a mut [V],
+    /// The inverse of the scale of the matrices, in two factors.
+    unscale: (V, V),
+}
+
+impl<'a, V: Lanes> Parts<'a, V> {
+    /// Divides the memory, and returns what is left of it.
+    #[inline(always)]
+    fn new(n: usize, work: &'a mut [V]) -> (Self, &'a mut [V]) {
+        let (z, rest) = work.split_at_mut(n * n);
         let (d, rest) = rest.split_at_mut(n);
         let unscale = (rest[0], rest[1]);
         let (e, rest) = rest.split_at_mut(n);
-        let (cosines, rest) = rest.split_at_mut(n);
-        let sines = &mut rest[..n];
-        tridiagonal::tridiagonalise(n, z, d, e, cosines, self.wanted);
-        let rows = if self.wanted == Wanted::Everything { n } else { 0 };
-        let unconverged = ql::diagonalise(n, &mut z[..rows * n], d, e, cosines, sines, sweeps(n));
+        let (scratch, rest) = rest.split_at_mut(ql::ROTATION_ROWS * n);
+        (Self { n, z, d, e, scratch, unscale }, rest)
+    }
+
+    /// Scales the eigenvalues back and marks the lanes that did not converge; returns whether there are none.
+    #[inline(always)]
+    fn finish(self, unconverged: Option<V::Mask>) -> bool {
         // A rotation by the identity may turn -0 into +0, and whether a lane sees one depends on its neighbours:
         // adding zero makes every zero positive.
-        for entry in z.iter_mut() {
+        for entry in &mut self.z[..self.n * self.n] {
             *entry = *entry + V::zero();
         }
-        for value in d.iter_mut() {
-            *value = *value * unscale.0 * unscale.1 + V::zero();
+        for value in self.d {
+            *value = *value * self.unscale.0 * self.unscale.1 + V::zero();
         }
-        match unconverged {
-            None => true,
-            Some(mask) => {
-                e[0] = V::select(mask, V::one(), V::zero());
-                false
-            }
-        }
+        let Some(mask) = unconverged else { return true };
+        self.e[0] = V::select(mask, V::one(), V::zero());
+        false
     }
 }
 

@@ -1,13 +1,125 @@
 //! Eigenvalues and eigenvectors of symmetric tridiagonal matrices, one matrix per lane.
 
-use crate::simd::{Lanes, elementary::constant};
+use crate::simd::{Array, Lanes, elementary::constant};
 use crate::{Real, tolerance};
+
+/// Sweeps whose rotations are kept before they are applied: each pass over the eigenvectors, which do not fit the first-level
+/// cache from n = 22 on, then does the work of several.
+const SWEEPS: usize = 4;
+
+/// Vectors of scratch per row of the matrix that [`Rotations`] needs.
+pub(super) const ROTATION_ROWS: usize = 2 * SWEEPS;
 
 /// Rows of eigenvectors rotated together: enough independent chains to hide latency, few enough to stay in registers.
 const ROWS: usize = 2;
 
-/// The same for a matrix that is alone.
-const ROWS_ALONE: usize = 6;
+/// The rotations of the last few sweeps.
+pub(super) struct Rotations<'a, V> {
+    n: usize,
+    /// Of sweep `s`, the cosine of the rotation of columns `i` and `i + 1` is at `s * n + i`.
+    cosines: &'a mut [V],
+    sines: &'a mut [V],
+    /// The columns that the sweeps touched: rotations `start .. end`.
+    ranges: [(usize, usize); SWEEPS],
+    count: usize,
+}
+
+impl<'a, V: Lanes> Rotations<'a, V> {
+    /// No rotations yet, with scratch of length [`ROTATION_ROWS`] times `n`.
+    pub(super) fn new(n: usize, scratch: &'a mut [V]) -> Self {
+        let (cosines, sines) = scratch[..ROTATION_ROWS * n].split_at_mut(SWEEPS * n);
+        Self { n, cosines, sines, ranges: [(0, 0); SWEEPS], count: 0 }
+    }
+
+    /// Applies the rotations to every row of a row-major matrix, one matrix per lane.
+    #[inline(always)]
+    pub(super) fn apply(&self, z: &mut [V]) {
+        let n = self.n;
+        let rows = z.len() / n;
+        let mut first = 0;
+        while first < rows {
+            let height = if first + ROWS <= rows { ROWS } else { 1 };
+            let block = &mut z[first * n..(first + height) * n];
+            for sweep in 0..self.count {
+                if height == ROWS {
+                    self.rotate_rows::<ROWS>(sweep, block);
+                } else {
+                    self.rotate_rows::<1>(sweep, block);
+                }
+            }
+            first += height;
+        }
+    }
+
+    /// Rotates `R` rows. The entry that two successive rotations share is carried in a register.
+    #[inline(always)]
+    fn rotate_rows<const R: usize>(&self, sweep: usize, rows: &mut [V]) {
+        let n = self.n;
+        let (start, end) = self.ranges[sweep];
+        let (cosines, sines) = (&self.cosines[sweep * n..], &self.sines[sweep * n..]);
+        let mut carried: [V; R] = std::array::from_fn(|r| rows[r * n + end]);
+        for i in (start..end).rev() {
+            let (c, s) = (cosines[i], sines[i]);
+            for r in 0..R {
+                let entry = rows[r * n + i];
+                rows[r * n + i + 1] = s.mul_add(entry, c * carried[r]);
+                carried[r] = c.mul_add(entry, -(s * carried[r]));
+            }
+        }
+        for r in 0..R {
+            rows[r * n + start] = carried[r];
+        }
+    }
+}
+
+/// Column blocks of the transposed eigenvectors of a single matrix that are rotated together.
+const BLOCKS: usize = 3;
+
+impl<T: Real> Rotations<'_, Array<T, 1>> {
+    /// The same for a single matrix, with lanes across its rows: `transposed` holds one column of `z` after the other, each padded to
+    /// `stride` entries, a multiple of the width of `W`. Every entry sees the operations that it sees in [`Rotations::apply`].
+    #[inline(always)]
+    pub(super) fn apply_transposed<W: Lanes<Scalar = T>>(&self, transposed: &mut [T], stride: usize) {
+        let mut first = 0;
+        while first < stride {
+            let together = first + BLOCKS * W::WIDTH <= stride;
+            for sweep in 0..self.count {
+                if together {
+                    self.rotate_blocks::<W, BLOCKS>(sweep, transposed, stride, first);
+                } else {
+                    self.rotate_blocks::<W, 1>(sweep, transposed, stride, first);
+                }
+            }
+            first += if together { BLOCKS * W::WIDTH } else { W::WIDTH };
+        }
+    }
+
+    #[inline(always)]
+    fn rotate_blocks<W: Lanes<Scalar = T>, const B: usize>(
+        &self,
+        sweep: usize,
+        transposed: &mut [T],
+        stride: usize,
+        first: usize,
+    ) {
+        let (start, end) = self.ranges[sweep];
+        let place = |i: usize, b: usize| i * stride + first + b * W::WIDTH;
+        let mut carried: [W; B] = std::array::from_fn(|b| W::load(&transposed[place(end, b)..]));
+        for i in (start..end).rev() {
+            let Array([c]) = self.cosines[sweep * self.n + i];
+            let Array([s]) = self.sines[sweep * self.n + i];
+            let (c, s) = (W::splat(c), W::splat(s));
+            for b in 0..B {
+                let entry = W::load(&transposed[place(i, b)..]);
+                s.mul_add(entry, c * carried[b]).store(&mut transposed[place(i + 1, b)..]);
+                carried[b] = c.mul_add(entry, -(s * carried[b]));
+            }
+        }
+        for b in 0..B {
+            carried[b].store(&mut transposed[place(start, b)..]);
+        }
+    }
+}
 
 /// What one scan of the matrices finds: in each lane the first unreduced block `[l, m]` and the shift.
 struct Block<V: Lanes> {
@@ -21,8 +133,8 @@ struct Block<V: Lanes> {
     union: std::ops::Range<usize>,
 }
 
-/// Implicit QL with Wilkinson's shift: on exit `d` holds the eigenvalues (in no order) and the columns of `z` have been
-/// rotated into eigenvectors (`z` may have any number of rows, also none). `e[i]` is the entry `(i, i + 1)`, destroyed; `cosines` and `sines` are scratch of length `n`.
+/// Implicit QL with Wilkinson's shift: on exit `d` holds the eigenvalues, in no order. `e[i]` is the entry `(i, i + 1)`,
+/// destroyed. `rotate` is called with the rotations of every few sweeps, to be applied to the columns of the eigenvectors.
 ///
 /// The lanes whose eigenvalues did not converge within `sweeps` sweeps are returned.
 ///
@@ -30,22 +142,31 @@ struct Block<V: Lanes> {
 /// on its own block; lanes outside of theirs are rotated by the identity, which changes no bit but the sign of a zero.
 #[inline(always)]
 pub(super) fn diagonalise<V: Lanes>(
-    n: usize,
-    z: &mut [V],
     d: &mut [V],
     e: &mut [V],
-    cosines: &mut [V],
-    sines: &mut [V],
+    mut rotations: Rotations<'_, V>,
     sweeps: usize,
+    mut rotate: impl FnMut(&Rotations<'_, V>),
 ) -> Option<V::Mask> {
+    let n = rotations.n;
     let mut first = 0;
-    for _ in 0..sweeps {
-        let block = find_block(n, first, d, e)?;
+    let mut unconverged = None;
+    for done in 0..=sweeps {
+        let block = find_block(n, first, d, e);
+        // There is one call of `rotate`, so that its code is there once.
+        if rotations.count == SWEEPS || block.is_none() || done == sweeps {
+            rotate(&rotations);
+            rotations.count = 0;
+        }
+        let Some(block) = block else { break };
+        if done == sweeps {
+            unconverged = Some(block.l.lt(block.m));
+            break;
+        }
         first = block.union.start;
-        sweep(&block, d, e, cosines, sines);
-        rotate_all(n, z, &block, cosines, sines);
+        sweep(&block, d, e, &mut rotations);
     }
-    find_block(n, first, d, e).map(|block| block.l.lt(block.m))
+    unconverged
 }
 
 /// Sets negligible off-diagonal entries to zero and finds the first unreduced block of each lane, from `first` on.
@@ -90,7 +211,11 @@ fn find_block<V: Lanes>(n: usize, first: usize, d: &[V], e: &mut [V]) -> Option<
 
 /// One QL sweep: chases the bulge from the bottom of each lane's block to its top and keeps the rotations.
 #[inline(always)]
-fn sweep<V: Lanes>(block: &Block<V>, d: &mut [V], e: &mut [V], cosines: &mut [V], sines: &mut [V]) {
+fn sweep<V: Lanes>(block: &Block<V>, d: &mut [V], e: &mut [V], rotations: &mut Rotations<'_, V>) {
+    let (count, n) = (rotations.count, rotations.n);
+    let (cosines, sines) = (&mut rotations.cosines[count * n..], &mut rotations.sines[count * n..]);
+    rotations.ranges[count] = (block.union.start, block.union.end);
+    rotations.count += 1;
     // A sum of squares below `tiny` may have lost digits to underflow: those lanes are scaled by a power of two.
     let tiny = V::splat(V::Scalar::MIN_POSITIVE * V::Scalar::from_f64(1e8) / V::Scalar::EPSILON);
     let large = constant::<V>(if V::Scalar::MANTISSA_BITS > 32 { TWO_500 } else { TWO_60 });
@@ -140,48 +265,3 @@ fn sweep<V: Lanes>(block: &Block<V>, d: &mut [V], e: &mut [V], cosines: &mut [V]
 
 const TWO_500: f64 = f64::from_bits((1023 + 500) << 52);
 const TWO_60: f64 = f64::from_bits((1023 + 60) << 52);
-
-/// Applies the rotations of a sweep to every row of `z`.
-#[inline(always)]
-fn rotate_all<V: Lanes>(n: usize, z: &mut [V], block: &Block<V>, cosines: &[V], sines: &[V]) {
-    let rows = z.len() / n;
-    let mut first = 0;
-    while first < rows {
-        if V::WIDTH == 1 && first + ROWS_ALONE <= rows {
-            rotate_rows::<V, ROWS_ALONE>(n, z, first, block, cosines, sines);
-            first += ROWS_ALONE;
-        } else if first + ROWS <= rows {
-            rotate_rows::<V, ROWS>(n, z, first, block, cosines, sines);
-            first += ROWS;
-        } else {
-            rotate_rows::<V, 1>(n, z, first, block, cosines, sines);
-            first += 1;
-        }
-    }
-}
-
-/// Rotates `R` rows. The entry that two successive rotations share is carried in a register.
-#[inline(always)]
-fn rotate_rows<V: Lanes, const R: usize>(
-    n: usize,
-    z: &mut [V],
-    first: usize,
-    block: &Block<V>,
-    cosines: &[V],
-    sines: &[V],
-) {
-    let (start, end) = (block.union.start, block.union.end);
-    let rows = &mut z[first * n..(first + R) * n];
-    let mut carried: [V; R] = std::array::from_fn(|r| rows[r * n + end]);
-    for i in (start..end).rev() {
-        let (c, s) = (cosines[i], sines[i]);
-        for r in 0..R {
-            let entry = rows[r * n + i];
-            rows[r * n + i + 1] = s.mul_add(entry, c * carried[r]);
-            carried[r] = c.mul_add(entry, -(s * carried[r]));
-        }
-    }
-    for r in 0..R {
-        rows[r * n + start] = carried[r];
-    }
-}

@@ -78,6 +78,9 @@ fn stiefel_bits<T: Real>(p: usize, k: usize) {
             retraction.retract(w.as_slice(), x.as_slice(), &mut out).unwrap();
             all.extend(&out);
             let target = out.clone();
+            retraction.retract_once(w.as_slice(), x.as_slice(), &mut out).unwrap();
+            all.extend(&out);
+            retraction.retract(w.as_slice(), x.as_slice(), &mut out).unwrap();
             retraction.adjoint(&g, &mut out).unwrap();
             all.extend(&out);
             retraction.differential(&g, &mut out).unwrap();

@@ -148,6 +148,27 @@ proptest! {
         }
     }
 
+    /// The fast route without derivatives gives the same points, near the manifold and far from it.
+    #[test]
+    fn retracting_once_is_retracting((p, k) in shape(), seed: u64, size in -6.0..3.0_f64) {
+        let mut rng = rng(seed);
+        let w = point(&mut rng, p, k);
+        let x = tangent(&mut rng, &w, 10f64.powf(size));
+        for kind in KINDS {
+            let mut once = Matrix::zeros(p, k);
+            let mut retraction = Retraction::new(kind, p, k).unwrap();
+            retraction.retract_once(w.as_slice(), x.as_slice(), once.as_mut_slice()).unwrap();
+            prop_assert!(distance(&once, &retract(kind, &w, &x)) < 1e-13 * (k as f64).sqrt());
+            prop_assert!(infeasibility(&once) < 1e-13 * (k as f64).sqrt());
+            retraction.retract_once(w.as_slice(), &vec![0.0; p * k], once.as_mut_slice()).unwrap();
+            prop_assert_eq!(bits(once.as_slice()), bits(w.as_slice()));
+            let mut narrow = Matrix::<f32>::zeros(p, k);
+            Retraction::new(kind, p, k).unwrap()
+                .retract_once(w.cast().as_slice(), x.cast().as_slice(), narrow.as_mut_slice()).unwrap();
+            prop_assert!(infeasibility(&narrow.cast()) < 2e-6 * (k as f64).sqrt());
+        }
+    }
+
     /// Property 7.
     #[test]
     fn the_polar_retraction_is_non_expansive((p, k) in shape(), seed: u64, a in 0.01..3.0, b in 0.01..3.0) {
