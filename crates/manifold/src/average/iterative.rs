@@ -2,10 +2,12 @@
 
 use super::{
     Average,
-    one_shot::{proj_avg, smallest_singular_value, sum_of, tangent_step},
+    one_shot::{proj_avg, sum_of, tangent_step},
     weighted_points,
 };
-use crate::{Error, IterationLimits, Matrix, Real, Retraction, RetractionKind, Stiefel, StiefelMetric};
+use crate::{
+    Error, IterationLimits, Matrix, Polar, Real, Retraction, RetractionKind, Stiefel, StiefelMetric,
+};
 
 /// The R-barycenter: the fixed point of `G <- R_G(sum w_i R_G^-1(W_i))`, started at [`proj_avg`]
 /// (Bouchard et al. 2025).
@@ -56,7 +58,9 @@ fn iterate<T: Real>(
     mut step: impl FnMut(&Matrix<f64>) -> Result<(Matrix<f64>, f64), Error>,
 ) -> Result<Average<T>, Error> {
     let sum = sum_of(points)?;
-    let smallest_singular_value = smallest_singular_value(sum.simd(), &sum.mean()?)?;
+    let (p, k) = sum.shape();
+    let mut polar = Polar::with_simd(p, k, sum.simd())?;
+    let smallest_singular_value = polar.smallest_singular_value_of(sum.mean()?.as_slice())?;
     if let [(_, only)] = points {
         return Ok(Average { point: only.cast(), smallest_singular_value, iterations: 0, residual: 0.0 });
     }

@@ -1,8 +1,7 @@
 //! The averages in closed form.
 
 use super::{Average, StiefelSum, weighted_points};
-use crate::simd::Simd;
-use crate::{Error, Matrix, Polar, Qr, Real, Retraction, RetractionKind, Stiefel, SymmetricEigen, tolerance};
+use crate::{Error, Matrix, Polar, Qr, Real, Retraction, RetractionKind, Stiefel};
 
 /// `ProjAvg`: the polar factor of the mean, `uf(sum w_i W_i)`: the point with the smallest weighted sum of squared
 /// chordal distances `|W - W_i|^2`.
@@ -31,13 +30,13 @@ pub fn rl_avg(previous: &Matrix<f64>, sum: &StiefelSum) -> Result<Average<f64>, 
     stiefel.check_matrix("the previous point", 0, previous)?;
     let mut lifted = Matrix::zeros(p, k);
     stiefel.lift(previous.as_slice(), mean.as_slice(), lifted.as_mut_slice())?;
-    let mut point = Matrix::zeros(p, k);
-    Retraction::with_simd(RetractionKind::Polar, p, k, sum.simd())?.retract_once(
-        previous.as_slice(),
-        lifted.as_slice(),
-        point.as_mut_slice(),
-    )?;
-    Ok(in_closed_form(point, smallest_singular_value(sum.simd(), &mean)?))
+    let mut polar = Polar::with_simd(p, k, sum.simd())?;
+    let mut point = previous.clone();
+    if lifted.as_slice().iter().any(|&x| x != 0.0) {
+        let moved = previous.zip(&lifted, |w, x| w + x);
+        polar.project(moved.as_slice(), point.as_mut_slice())?;
+    }
+    Ok(in_closed_form(point, polar.smallest_singular_value_of(mean.as_slice())?))
 }
 
 /// The QR factor of the mean, `qf(sum w_i W_i)`. Unlike [`proj_avg`] it depends on the order of the columns.
@@ -49,7 +48,7 @@ pub fn qr_avg(sum: &StiefelSum) -> Result<Average<f64>, Error> {
     let (p, k) = sum.shape();
     let mut qr = Qr::with_simd(p, k, sum.simd())?;
     qr.factor(mean.as_slice()).map_err(|error| name(error, "the QR average"))?;
-    let smallest = smallest_singular_value(sum.simd(), &mean)?;
+    let smallest = Polar::with_simd(p, k, sum.simd())?.smallest_singular_value_of(mean.as_slice())?;
     let point = if sum.count() == 1 { mean } else { Matrix::from_rows(p, k, qr.q().to_vec())? };
     Ok(in_closed_form(point, smallest))
 }
@@ -67,8 +66,8 @@ pub fn ret_avg<T: Real>(
     let points = weighted_points(points, weights)?;
     let sum = sum_of(&points)?;
     let mean = sum.mean()?;
-    let smallest = smallest_singular_value(sum.simd(), &mean)?;
-    let (p, k) = (mean.rows(), mean.columns());
+    let (p, k) = sum.shape();
+    let smallest = Polar::with_simd(p, k, sum.simd())?.smallest_singular_value_of(mean.as_slice())?;
     let mut retraction = Retraction::new(kind, p, k)?;
     Stiefel::new(p, k)?.check_matrix("the previous point", 0, previous)?;
     let previous = previous.cast::<f64>();
@@ -104,24 +103,6 @@ pub(super) fn sum_of(points: &[(f64, Matrix<f64>)]) -> Result<StiefelSum, Error>
         sum.add(*weight, point.as_slice())?;
     }
     Ok(sum)
-}
-
-/// The smallest singular value of a mean matrix: the root of the smallest eigenvalue of its Gram matrix, or, where that squares
-/// away too many digits, by the polar factor's singular value decomposition.
-pub(super) fn smallest_singular_value(simd: Simd, mean: &Matrix<f64>) -> Result<f64, Error> {
-    let k = mean.columns();
-    let gram = mean.transposed_times(simd, mean);
-    let mut squares = vec![0.0; k];
-    SymmetricEigen::with_simd(k, simd)?.eigenvalues(gram.as_slice(), &mut squares)?;
-    if squares[0] > tolerance::GRAM_ROUTE.powi(2) * squares[k - 1] {
-        return Ok(squares[0].sqrt());
-    }
-    let mut polar = Polar::with_simd(mean.rows(), k, simd)?;
-    match polar.factor(mean.as_slice()) {
-        Ok(()) => Ok(polar.singular_value_range().0),
-        Err(Error::RankDeficient { smallest, .. }) => Ok(smallest),
-        Err(error) => Err(error),
-    }
 }
 
 fn in_closed_form<T>(point: Matrix<T>, smallest_singular_value: f64) -> Average<T> {

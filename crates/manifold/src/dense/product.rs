@@ -67,7 +67,7 @@ impl<T: Real, const TRANSPOSED: bool> Multiply<'_, T, TRANSPOSED> {
     fn row_block<V: Lanes<Scalar = T>, const R: usize>(&mut self, first: usize) {
         let columns = self.columns;
         if columns < V::WIDTH {
-            let sum = self.sums::<V, R>(first, |b, k| V::load_partial(&b[k * columns..(k + 1) * columns]));
+            let sum = self.sums::<V, R>(first, V::load_partial);
             for r in 0..R {
                 sum[r].store_partial(&mut self.c[(first + r) * columns..(first + r + 1) * columns]);
             }
@@ -77,7 +77,7 @@ impl<T: Real, const TRANSPOSED: bool> Multiply<'_, T, TRANSPOSED> {
         while column < columns {
             // The last block may overlap the one before: the entries they share get the same value twice.
             let start = column.min(columns - V::WIDTH);
-            let sum = self.sums::<V, R>(first, |b, k| V::load(&b[k * columns + start..]));
+            let sum = self.sums::<V, R>(first, |row| V::load(&row[start..]));
             for r in 0..R {
                 sum[r].store(&mut self.c[(first + r) * columns + start..]);
             }
@@ -85,19 +85,25 @@ impl<T: Real, const TRANSPOSED: bool> Multiply<'_, T, TRANSPOSED> {
         }
     }
 
-    /// `sum_k a(first + r, k) b(k)` where `load` gives a vector of entries of row `k` of `B`.
+    /// `sum_k a(first + r, k) b(k)` where `load` takes a vector of entries from row `k` of `B`.
     #[inline(always)]
-    fn sums<V: Lanes<Scalar = T>, const R: usize>(
-        &self,
-        first: usize,
-        load: impl Fn(&[T], usize) -> V,
-    ) -> [V; R] {
+    fn sums<V: Lanes<Scalar = T>, const R: usize>(&self, first: usize, load: impl Fn(&[T]) -> V) -> [V; R] {
         let mut sum = [V::zero(); R];
-        for k in 0..self.inner {
-            let entries = load(self.b, k);
-            for r in 0..R {
-                let place = if TRANSPOSED { k * self.rows + first + r } else { (first + r) * self.inner + k };
-                sum[r] = V::splat(self.a[place]).mul_add(entries, sum[r]);
+        let b = self.b.chunks_exact(self.columns);
+        if TRANSPOSED {
+            for (column, row) in self.a.chunks_exact(self.rows).zip(b) {
+                let (factors, entries) = (&column[first..first + R], load(row));
+                for r in 0..R {
+                    sum[r] = V::splat(factors[r]).mul_add(entries, sum[r]);
+                }
+            }
+        } else {
+            let rows: [&[T]; R] = std::array::from_fn(|r| &self.a[(first + r) * self.inner..][..self.inner]);
+            for (k, row) in b.enumerate().take(self.inner) {
+                let entries = load(row);
+                for r in 0..R {
+                    sum[r] = V::splat(rows[r][k]).mul_add(entries, sum[r]);
+                }
             }
         }
         sum

@@ -83,7 +83,7 @@ impl<T: Real> Polar<T> {
             multiply(simd, Left::Plain, (k, k, k), gram, temporary, &mut self.inverse_h);
             multiply(simd, Left::Plain, (p, k, k), &self.scaled, &self.inverse_h, &mut self.q);
         } else {
-            self.factor_by_svd()?;
+            self.factor_by_svd(scale)?;
         }
         for value in &mut self.singular_values {
             *value /= scale;
@@ -94,7 +94,8 @@ impl<T: Real> Polar<T> {
         Ok(())
     }
 
-    fn factor_by_svd(&mut self) -> Result<(), Error> {
+    /// Decomposes `scaled`, which is `A` times `scale`, by its singular values.
+    fn factor_by_svd(&mut self, scale: T) -> Result<(), Error> {
         let (p, k, simd) = (self.stiefel.p, self.stiefel.k, self.stiefel.simd);
         let svd = one_sided_jacobi(simd, &Matrix::from_rows(p, k, self.scaled.clone())?)?;
         self.singular_values.copy_from_slice(&svd.values);
@@ -102,8 +103,8 @@ impl<T: Real> Polar<T> {
         if !(smallest > tolerance::rank_deficient::<T>() * largest) {
             return Err(Error::RankDeficient {
                 operation: "the polar factor",
-                smallest: smallest.to_f64(),
-                largest: largest.to_f64(),
+                smallest: (smallest / scale).to_f64(),
+                largest: (largest / scale).to_f64(),
             });
         }
         self.v.copy_from_slice(svd.v.as_slice());
@@ -179,6 +180,31 @@ impl<T: Real> Polar<T> {
     /// The orthonormal factor `Q` of the last decomposition, row-major `p x k`.
     pub fn q(&self) -> &[T] {
         &self.q
+    }
+
+    /// The smallest singular value of a matrix of any rank, without decomposing it where its Gram matrix keeps enough digits. The
+    /// last decomposition is forgotten.
+    ///
+    /// # Errors
+    /// [`Error::Length`] or [`Error::NotFinite`].
+    pub fn smallest_singular_value_of(&mut self, a: &[T]) -> Result<T, Error> {
+        self.stiefel.check("the matrix", 0, a)?;
+        let (p, k, simd) = (self.stiefel.p, self.stiefel.k, self.stiefel.simd);
+        multiply(simd, Left::Transposed, (k, p, k), a, a, &mut self.small[0]);
+        let gram_is_finite = self.small[0].iter().all(|x| x.is_finite());
+        if gram_is_finite {
+            self.eigen.eigenvalues(&self.small[0], &mut self.singular_values)?;
+            let (smallest, largest) = (self.singular_values[0], self.singular_values[k - 1]);
+            let gram_route = T::from_f64(tolerance::GRAM_ROUTE);
+            if smallest > gram_route * gram_route * largest {
+                return Ok(smallest.sqrt());
+            }
+        }
+        match self.factor(a) {
+            Ok(()) => Ok(extremes(&self.singular_values).0),
+            Err(Error::RankDeficient { smallest, .. }) => Ok(T::from_f64(smallest)),
+            Err(error) => Err(error),
+        }
     }
 
     /// The smallest and the largest singular value of the last `A`.

@@ -64,8 +64,8 @@ impl<T: Real> Qr<T> {
         if !(smallest > tolerance::rank_deficient::<T>() * largest) {
             return Err(Error::RankDeficient {
                 operation: "the QR factor",
-                smallest: smallest.to_f64(),
-                largest: largest.to_f64(),
+                smallest: (smallest / scale).to_f64(),
+                largest: (largest / scale).to_f64(),
             });
         }
         for entry in &mut self.r {
