@@ -167,6 +167,16 @@ pub enum Error {
     },
 }
 
+/// Checks that the sum of the weights is finite.
+pub(crate) fn check_total(total: f64) -> Result<(), Error> {
+    let expected = "finite";
+    if total.is_finite() {
+        Ok(())
+    } else {
+        Err(Error::OutOfRange { what: "the sum of the weights", value: total, expected })
+    }
+}
+
 /// Checks the length of an argument.
 pub(crate) fn check_length(what: &'static str, found: usize, expected: usize) -> Result<(), Error> {
     if found == expected { Ok(()) } else { Err(Error::Length { what, expected, found }) }

@@ -1,6 +1,6 @@
 //! The weighted sum of points, from which the linear averages are made.
 
-use crate::error::check_length;
+use crate::error::{check_length, check_total};
 use crate::finite::check_finite;
 use crate::simd::{Kernel, Lanes, Simd};
 use crate::{Error, Matrix, Real, Stiefel};
@@ -56,12 +56,13 @@ impl StiefelSum {
     /// Adds a matrix with a weight. A refused matrix leaves the sum as it was.
     ///
     /// # Errors
-    /// [`Error::Weight`], [`Error::Length`], [`Error::NotFinite`]; the index counts the calls.
+    /// [`Error::Weight`], [`Error::OutOfRange`] if the weights overflow, [`Error::Length`], [`Error::NotFinite`]; the index counts the calls.
     pub fn add<T: Real>(&mut self, weight: f64, matrix: &[T]) -> Result<(), Error> {
         let index = self.added;
         if !(weight >= 0.0 && weight.is_finite()) {
             return Err(Error::Weight { index, value: weight });
         }
+        check_total(self.total + weight)?;
         check_length("the matrix", matrix.len(), self.p * self.k)?;
         let matrix: &[f64] = &T::widen(matrix);
         let finite = if self.count == 0 {

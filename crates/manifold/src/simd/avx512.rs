@@ -61,34 +61,8 @@ macro_rules! vector {
     ) => {
         impl Sealed for $name {}
 
-        impl Add for $name {
-            type Output = Self;
-            #[inline(always)]
-            fn add(self, other: Self) -> Self {
-                Self(intrinsic!($add(self.0, other.0)))
-            }
-        }
-        impl Sub for $name {
-            type Output = Self;
-            #[inline(always)]
-            fn sub(self, other: Self) -> Self {
-                Self(intrinsic!($sub(self.0, other.0)))
-            }
-        }
-        impl Mul for $name {
-            type Output = Self;
-            #[inline(always)]
-            fn mul(self, other: Self) -> Self {
-                Self(intrinsic!($mul(self.0, other.0)))
-            }
-        }
-        impl Div for $name {
-            type Output = Self;
-            #[inline(always)]
-            fn div(self, other: Self) -> Self {
-                Self(intrinsic!($div(self.0, other.0)))
-            }
-        }
+        arithmetic!($name, Add::add = $add, Sub::sub = $sub, Mul::mul = $mul, Div::div = $div);
+
         impl Neg for $name {
             type Output = Self;
             #[inline(always)]

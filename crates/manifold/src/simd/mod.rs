@@ -11,6 +11,21 @@
 //! that can name the type therefore runs on a machine that has the instructions.
 #![allow(unsafe_code)]
 
+/// The arithmetic of a hardware vector, one intrinsic per operator.
+#[cfg(target_arch = "x86_64")]
+macro_rules! arithmetic {
+    ($vector:ident, $($operator:ident::$method:ident = $intrinsic:ident),*) => {$(
+        impl $operator for $vector {
+            type Output = Self;
+            #[inline(always)]
+            fn $method(self, other: Self) -> Self {
+                // SAFETY: values of this type exist only on machines with its instruction set (see `simd`).
+                Self(unsafe { $intrinsic(self.0, other.0) })
+            }
+        }
+    )*};
+}
+
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]

@@ -1,7 +1,7 @@
 //! Means of SPD matrices.
 
 use super::{Spd, SpdMetric};
-use crate::error::check_length;
+use crate::error::{check_length, check_total};
 use crate::simd::{Array, elementary::log};
 use crate::spectral::SpectralFunction;
 use crate::symmetric::check_batch;
@@ -79,9 +79,10 @@ impl<T: Real> Spd<T> {
 
 /// `coth(x) x` with `x = log(c)/2`, the largest eigenvalue of the Hessian of half the squared distance to a matrix of condition `c`.
 fn hessian_bound(condition: f64) -> f64 {
+    let condition = condition.min(f64::MAX);
     let Array([log]) = log(Array([condition]));
-    let near_one = condition - 1.0 < 1e-4;
-    if near_one { 1.0 } else { 0.5 * log * (condition + 1.0) / (condition - 1.0) }
+    // coth(log(c)/2) = (c + 1)/(c - 1); near c = 1 the product is 1 + log(c)^2/12.
+    if condition - 1.0 < 1e-4 { 1.0 } else { 0.5 * log * (1.0 + 2.0 / (condition - 1.0)) }
 }
 
 /// `sum w_i X_i`.
@@ -107,5 +108,6 @@ fn normalised_weights(count: usize, weights: Option<&[f64]>) -> Result<Vec<f64>,
     if total == 0.0 {
         return Err(Error::NoWeight { count });
     }
+    check_total(total)?;
     Ok(weights.iter().map(|weight| weight / total).collect())
 }

@@ -196,6 +196,10 @@ fn averages_refuse_bad_weights_and_points() {
     let mut sum = StiefelSum::new(6, 2).unwrap();
     sum.add(1.0, points[0].as_slice()).unwrap();
     assert!(matches!(rl_avg(&mixed[1], &sum), Err(Error::Shape { .. })));
+    let huge = [f64::MAX; 3];
+    assert!(matches!(ret_avg(polar, &points[0], &points, Some(&huge)), Err(Error::OutOfRange { .. })));
+    let spd = Spd::new(2).unwrap().mean(SpdMetric::LogEuclidean, &identities(2, 3), Some(&huge), limits);
+    assert!(matches!(spd, Err(Error::OutOfRange { .. })), "{spd:?}");
     let spd_weights =
         Spd::new(2).unwrap().mean(SpdMetric::LogEuclidean, &identities(2, 2), Some(&[1.0, -2.0]), limits);
     assert!(matches!(spd_weights, Err(Error::Weight { index: 1, .. })));
