@@ -86,7 +86,7 @@ fn ratios(p: usize, k: usize, gap: impl Fn(&Matrix<f64>, &[Matrix<f64>]) -> f64)
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(cases(24))]
 
     /// Every average is feasible, near the points, and invariant under permutation (16) of the points.
     #[test]

@@ -45,7 +45,7 @@ fn distances_geodesics_and_means_equal_the_golden_ones() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(32))]
+    #![proptest_config(cases(32))]
 
     #[test]
     fn exp_and_log_are_inverse_and_measure_the_distance(n in 1..12_usize, seed: u64) {

@@ -141,7 +141,7 @@ fn divided_differences_with_closed_forms_are_accurate_at_every_gap() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(cases(64))]
 
     /// Property 24.
     #[test]

@@ -58,7 +58,7 @@ fn with_singular_values(rng: &mut rand_chacha::ChaCha8Rng, p: usize, k: usize, s
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(cases(48))]
 
     /// Property 1, on the Gram route and on the route over singular values.
     #[test]
@@ -165,7 +165,8 @@ proptest! {
             let mut narrow = Matrix::<f32>::zeros(p, k);
             Retraction::new(kind, p, k).unwrap()
                 .retract_once(w.cast().as_slice(), x.cast().as_slice(), narrow.as_mut_slice()).unwrap();
-            prop_assert!(infeasibility(&narrow.cast()) < 2e-6 * (k as f64).sqrt());
+            // The Gram route squares the condition, which is up to 10 there: a hundred epsilons.
+            prop_assert!(infeasibility(&narrow.cast()) < 3e-5 * (k as f64).sqrt());
         }
     }
 

@@ -1,6 +1,7 @@
 //! Inputs, and plain arithmetic to check against.
 
 use fedspd_manifold::{Matrix, Real, Stiefel, fill_standard_normal};
+use proptest::test_runner::{Config as ProptestConfig, RngSeed};
 use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 
 /// The shapes at which Stiefel properties are shown.
@@ -8,6 +9,13 @@ pub(crate) const SHAPES: [(usize, usize); 5] = [(5, 5), (12, 5), (64, 18), (60, 
 
 /// The batch sizes at which batched operations are shown.
 pub(crate) const BATCHES: [usize; 5] = [1, 7, 8, 64, 139];
+
+/// Property tests with a fixed seed: the same cases everywhere. `PROPTEST_RNG_SEED` explores others.
+pub(crate) fn cases(cases: u32) -> ProptestConfig {
+    let default = ProptestConfig::default();
+    let rng_seed = if default.rng_seed == RngSeed::Random { RngSeed::Fixed(0) } else { default.rng_seed };
+    ProptestConfig { cases, rng_seed, failure_persistence: None, ..default }
+}
 
 pub(crate) fn rng(seed: u64) -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(seed)

@@ -14,6 +14,8 @@ fn vector(kind: Vectorisation, s: &Matrix<f64>) -> Vec<f64> {
 }
 
 proptest! {
+    #![proptest_config(cases(64))]
+
     #[test]
     fn adjoints_are_adjoint_and_symmetric(n in 1..24_usize, seed: u64) {
         let mut rng = rng(seed);
