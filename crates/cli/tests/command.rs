@@ -72,7 +72,7 @@ fn mistakes_of_the_user_exit_with_1_and_one_sentence() {
         (1, "error: a matrix with orthonormal columns cannot have more columns (4) than rows (3)\n")
     );
     let (code, _, err) = fedspd(&["demo", "--clients", "0"]);
-    assert!(code == 1 && err.contains("0 is not in 1..=1000"), "{err}");
+    assert!(code == 1 && err.contains("0 is not in 1..=100"), "{err}");
     assert_eq!(fedspd(&[]).0, 1);
 }
 

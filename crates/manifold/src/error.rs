@@ -87,7 +87,7 @@ pub enum Error {
         /// Its smallest eigenvalue.
         smallest_eigenvalue: f64,
     },
-    /// A result is too large for the floating-point type.
+    /// A spectral function is not finite at an eigenvalue.
     #[error("{operation} of matrix {matrix} overflows: its largest eigenvalue is {largest_eigenvalue:e}")]
     Overflow {
         /// The function.
@@ -97,6 +97,17 @@ pub enum Error {
         /// The eigenvalue at which the function overflows.
         largest_eigenvalue: f64,
     },
+    /// A result is too large for the floating-point type.
+    #[error("{operation} of matrix {matrix} is too large for the floating-point type")]
+    TooLarge {
+        /// What was asked for.
+        operation: &'static str,
+        /// Which matrix of the batch.
+        matrix: usize,
+    },
+    /// A derivative was asked for before a matrix was decomposed, or after that failed.
+    #[error("there is no decomposition to differentiate: `factor` or `retract` must succeed first")]
+    NotFactored,
     /// The eigenvalues of a matrix did not converge.
     #[error("the eigenvalues of matrix {matrix} did not converge in {sweeps} sweeps")]
     EigenvaluesNotConverged {

@@ -1,4 +1,5 @@
-//! Every threshold of the crate, named, in units of the machine epsilon where it scales with it.
+//! The thresholds of the crate, named, in units of the machine epsilon where they scale with it. Caps on iterations stand beside
+//! their iteration.
 
 use crate::Real;
 
@@ -6,6 +7,12 @@ use crate::Real;
 ///
 /// At this size a chunk of matrices in lanes still fits the second-level cache of current machines.
 pub const LARGEST_LANE_MATRIX: usize = 128;
+
+/// The largest matrix, row or column count that is accepted at all: beyond it, sizes in bytes approach the address space.
+pub const LARGEST_MATRIX: usize = 16384;
+
+/// The affine-invariant mean: a gradient below this many `n` epsilons that no longer shrinks is zero to rounding.
+pub const MEAN_ROUNDING: f64 = 1000.0;
 
 /// Symmetry: `|a_ij - a_ji|` up to this many epsilons of the largest entry is rounding, and is averaged away.
 pub const SYMMETRY: f64 = 4096.0;

@@ -31,8 +31,9 @@ impl Vectorisation {
     /// Writes the vector of a symmetric matrix.
     ///
     /// # Errors
-    /// [`Error::Length`] if a slice does not fit.
+    /// [`Error::Zero`] for `n = 0`, [`Error::Length`] if a slice does not fit.
     pub fn apply<T: Real>(self, n: usize, matrix: &[T], vector: &mut [T]) -> Result<(), Error> {
+        check_size(n)?;
         check_length("the matrix", matrix.len(), n * n)?;
         check_length("the vector", vector.len(), self.length(n))?;
         if self == Self::Vec {
@@ -54,8 +55,9 @@ impl Vectorisation {
     /// gradient between them.
     ///
     /// # Errors
-    /// [`Error::Length`] if a slice does not fit.
+    /// [`Error::Zero`] for `n = 0`, [`Error::Length`] if a slice does not fit.
     pub fn adjoint<T: Real>(self, n: usize, gradient: &[T], matrix: &mut [T]) -> Result<(), Error> {
+        check_size(n)?;
         check_length("the gradient", gradient.len(), self.length(n))?;
         check_length("the matrix", matrix.len(), n * n)?;
         if self == Self::Vec {
@@ -77,4 +79,8 @@ impl Vectorisation {
         }
         Ok(())
     }
+}
+
+fn check_size(n: usize) -> Result<(), Error> {
+    if n == 0 { Err(Error::Zero { what: "the size of the matrix" }) } else { Ok(()) }
 }

@@ -18,13 +18,13 @@ use crate::table::Table;
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// How many clients are averaged.
-    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=100))]
     clients: u16,
     /// Channels: rows of the weights.
-    #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=512))]
+    #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=128))]
     rows: u16,
     /// Components: columns of the weights, at most as many as rows.
-    #[arg(long, default_value_t = 18, value_parser = clap::value_parser!(u16).range(1..=512))]
+    #[arg(long, default_value_t = 18, value_parser = clap::value_parser!(u16).range(1..=128))]
     columns: u16,
     /// Seed of the random clients.
     #[arg(long, default_value_t = 0)]

@@ -5,7 +5,7 @@ use crate::error::check_length;
 use crate::finite::check_finite;
 use crate::simd::Simd;
 use crate::spectral::{SpectralFunction, SpectralMap};
-use crate::symmetric::check_batch;
+use crate::symmetric::{check_batch, check_symmetric};
 use crate::{Error, Real};
 
 /// A metric on SPD matrices.
@@ -77,6 +77,16 @@ impl<T: Real> Spd<T> {
         check_length(what, matrix.len(), self.n() * self.n())
     }
 
+    /// Checks that an argument is finite and symmetric; faults name it by its number.
+    fn check_argument(&self, index: usize, matrix: &[T]) -> Result<(), Error> {
+        check_symmetric(self.map.simd(), self.n(), matrix, 0..1).map_err(|error| numbered(error, index))
+    }
+
+    /// Checks that a result did not overflow.
+    fn check_result(&self, operation: &'static str, out: &[T]) -> Result<(), Error> {
+        check_finite(self.map.simd(), 0, self.n(), out).map_err(|_| Error::TooLarge { operation, matrix: 1 })
+    }
+
     /// Computes the roots of a base point.
     fn rebase(&mut self, base: &[T]) -> Result<(), Error> {
         self.check("the base point", base)?;
@@ -87,7 +97,13 @@ impl<T: Real> Spd<T> {
     /// `second <- log(P^-1/2 Y P^-1/2)` for the base point of the last [`Spd::rebase`].
     fn log_of_whitened(&mut self, y: &[T]) -> Result<(), Error> {
         sandwich(&self.map, &self.inverse_root, y, &mut self.product, &mut self.first);
-        self.map.apply(SpectralFunction::Log, &self.first, &mut self.second).map_err(|error| second(error, 1))
+        self.check_result("the whitening", &self.first)?;
+        if let Err(error) = self.map.apply(SpectralFunction::Log, &self.first, &mut self.second) {
+            // Say it with the numbers of the matrix itself, if it is not positive definite on its own.
+            self.map.apply(SpectralFunction::Log, y, &mut self.product).map_err(|own| numbered(own, 1))?;
+            return Err(numbered(error, 1));
+        }
+        Ok(())
     }
 
     /// The distance of two matrices: `|log(A^-1/2 B A^-1/2)|` or `|log A - log B|`.
@@ -96,7 +112,7 @@ impl<T: Real> Spd<T> {
     /// [`Error::Length`] and faults of the matrices (number 0 is `A`, 1 is `B`).
     pub fn distance(&mut self, metric: SpdMetric, a: &[T], b: &[T]) -> Result<T, Error> {
         self.check("the second matrix", b)?;
-        check_finite(self.map.simd(), 1, self.n(), b)?;
+        self.check_argument(1, b)?;
         match metric {
             SpdMetric::AffineInvariant => {
                 self.rebase(a)?;
@@ -118,7 +134,7 @@ impl<T: Real> Spd<T> {
         self.check("the first matrix", a)?;
         self.check("the second matrix", b)?;
         self.map.apply(SpectralFunction::Log, a, &mut self.first)?;
-        self.map.apply(SpectralFunction::Log, b, &mut self.second).map_err(|error| second(error, 1))
+        self.map.apply(SpectralFunction::Log, b, &mut self.second).map_err(|error| numbered(error, 1))
     }
 
     /// The point at time `t` on the geodesic that is at `A` at time 0 and at `B` at time 1.
@@ -134,7 +150,11 @@ impl<T: Real> Spd<T> {
         out: &mut [T],
     ) -> Result<(), Error> {
         self.check("the second matrix", b)?;
+        self.check_argument(1, b)?;
         self.check("the output", out)?;
+        if !t.is_finite() {
+            return Err(Error::OutOfRange { what: "the time", value: t.to_f64(), expected: "finite" });
+        }
         match metric {
             SpdMetric::AffineInvariant => {
                 self.rebase(a)?;
@@ -144,7 +164,7 @@ impl<T: Real> Spd<T> {
                 }
                 self.map.apply(SpectralFunction::Exp, &self.second, &mut self.first)?;
                 sandwich(&self.map, &self.root, &self.first, &mut self.product, out);
-                Ok(())
+                self.check_result("the geodesic", out)
             }
             SpdMetric::LogEuclidean => {
                 self.logs(a, b)?;
@@ -164,7 +184,7 @@ impl<T: Real> Spd<T> {
     /// [`Error::Length`] and faults of the matrices.
     pub fn exp(&mut self, metric: SpdMetric, base: &[T], x: &[T], out: &mut [T]) -> Result<(), Error> {
         self.check("the tangent vector", x)?;
-        check_finite(self.map.simd(), 1, self.n(), x)?;
+        self.check_argument(1, x)?;
         self.check("the output", out)?;
         match metric {
             SpdMetric::AffineInvariant => {
@@ -172,7 +192,7 @@ impl<T: Real> Spd<T> {
                 sandwich(&self.map, &self.inverse_root, x, &mut self.product, &mut self.first);
                 self.map.apply(SpectralFunction::Exp, &self.first, &mut self.second)?;
                 sandwich(&self.map, &self.root, &self.second, &mut self.product, out);
-                Ok(())
+                self.check_result("the exponential map", out)
             }
             SpdMetric::LogEuclidean => {
                 self.check("the base point", base)?;
@@ -194,13 +214,14 @@ impl<T: Real> Spd<T> {
     /// [`Error::Length`] and faults of the matrices (number 0 is `P`, 1 is `Y`).
     pub fn log(&mut self, metric: SpdMetric, base: &[T], y: &[T], out: &mut [T]) -> Result<(), Error> {
         self.check("the target point", y)?;
+        self.check_argument(1, y)?;
         self.check("the output", out)?;
         match metric {
             SpdMetric::AffineInvariant => {
                 self.rebase(base)?;
                 self.log_of_whitened(y)?;
                 sandwich(&self.map, &self.root, &self.second, &mut self.product, out);
-                Ok(())
+                self.check_result("the logarithm map", out)
             }
             SpdMetric::LogEuclidean => {
                 self.logs(base, y)?;
@@ -222,11 +243,12 @@ impl<T: Real> Spd<T> {
         self.check("the reference", reference)?;
         self.map.apply(SpectralFunction::InverseSqrt, reference, &mut self.inverse_root)?;
         let size = self.n() * self.n();
-        for (index, matrix) in matrices.chunks_exact(size).enumerate() {
-            check_finite(self.map.simd(), index, self.n(), matrix)?;
-        }
-        for (matrix, out) in matrices.chunks_exact(size).zip(out.chunks_exact_mut(size)) {
+        check_symmetric(self.map.simd(), self.n(), matrices, 0..matrices.len() / size)?;
+        for (index, (matrix, out)) in matrices.chunks_exact(size).zip(out.chunks_exact_mut(size)).enumerate()
+        {
             sandwich(&self.map, &self.inverse_root, matrix, &mut self.product, out);
+            check_finite(self.map.simd(), 0, self.n(), out)
+                .map_err(|_| Error::TooLarge { operation: "the whitening", matrix: index })?;
         }
         Ok(())
     }
@@ -254,7 +276,7 @@ fn sandwich<T: Real>(map: &SpectralMap<T>, b: &[T], x: &[T], product: &mut [T], 
 }
 
 /// Names the matrix that a fault belongs to when several are handled one by one.
-fn second(error: Error, index: usize) -> Error {
+fn numbered(error: Error, index: usize) -> Error {
     match error {
         Error::NotFinite { row, column, value, .. } => Error::NotFinite { matrix: index, row, column, value },
         Error::NotSymmetric { row, column, difference, tolerance, .. } => {

@@ -4,8 +4,8 @@ use super::{Spd, SpdMetric};
 use crate::error::{check_length, check_total};
 use crate::simd::{Array, elementary::log};
 use crate::spectral::SpectralFunction;
-use crate::symmetric::check_batch;
-use crate::{Error, IterationLimits, Real};
+use crate::symmetric::{check_batch, check_symmetric};
+use crate::{Error, IterationLimits, Real, tolerance};
 
 /// A mean with the report of its iteration.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,7 +16,7 @@ pub struct SpdMean<T> {
     pub iterations: usize,
     /// The norm of the gradient at the mean, `|sum w_i log(G^-1/2 X_i G^-1/2)|`; 0 for the log-Euclidean mean.
     pub gradient_norm: f64,
-    /// Whether the gradient norm reached the tolerance.
+    /// Whether the gradient norm reached the tolerance, or stopped shrinking at the level of rounding.
     pub converged: bool,
 }
 
@@ -41,6 +41,7 @@ impl<T: Real> Spd<T> {
     ) -> Result<SpdMean<T>, Error> {
         let count = check_batch(self.n(), matrices)?;
         let weights = normalised_weights(count, weights)?;
+        check_symmetric(self.map().simd(), self.n(), matrices, 0..count)?;
         let mut logs = vec![T::ZERO; matrices.len()];
         if metric == SpdMetric::LogEuclidean {
             self.map().apply(SpectralFunction::Log, matrices, &mut logs)?;
@@ -62,8 +63,11 @@ impl<T: Real> Spd<T> {
                 curvature += weight * hessian_bound((largest / smallest).to_f64());
             })?;
             let mut gradient = weighted_sum(&weights, &logs);
+            let last = gradient_norm;
             gradient_norm = crate::dense::frobenius_norm(&gradient).to_f64();
-            if gradient_norm <= limits.tolerance {
+            let rounding = tolerance::MEAN_ROUNDING * self.n() as f64 * T::EPSILON.to_f64();
+            let stalls_at_rounding = gradient_norm >= last && gradient_norm <= rounding;
+            if gradient_norm <= limits.tolerance || stalls_at_rounding {
                 return Ok(SpdMean { point, iterations, gradient_norm, converged: true });
             }
             let step = T::from_f64(2.0 / (1.0 + curvature));

@@ -114,20 +114,24 @@ impl<T: Real> SpectralFunction<T> {
                 let near = exp(a.mul_add(constant(0.5), b * constant(0.5))) * sinhc(half_gap.min(V::one()));
                 quotient_unless_near(half_gap, near, pa - pb, a - b)
             }
-            // With L = log(a/b): (a^p - b^p)/(a - b) = p (ab)^(p/2) sinh(pL/2)/(pL/2) L/(a - b)
+            // With L = log(a/b): (a^p - b^p)/(a - b) = p (ab)^((p-1)/2) sinh(pL/2)/(pL/2) sqrt(ab) L/(a - b), where the last factor is
+            // of the order of 1 whatever the scale.
             Self::Power(p) => {
                 let p = V::splat(p);
                 let slope = log_divided_difference(a, b, pa, pb);
                 let half = p * slope * (a - b) * constant(0.5);
-                let middle = exp(p * constant(0.5) * (pa + pb));
-                let near = p * middle * sinhc(half.max(-V::one()).min(V::one())) * slope;
+                let middle = exp((p - V::one()) * constant(0.5) * (pa + pb));
+                let relative = slope * a.sqrt() * b.sqrt();
+                let near = p * middle * sinhc(half.max(-V::one()).min(V::one())) * relative;
                 quotient_unless_near(half.abs(), near, exp(p * pa) - exp(p * pb), a - b)
             }
             Self::Clamp { floor } => clamp_divided_difference(a, b, V::splat(floor)),
             Self::LogClamp { floor } => {
                 let floor = V::splat(floor);
                 let slope = log_divided_difference(a.max(floor), b.max(floor), pa, pb);
-                slope * clamp_divided_difference(a, b, floor)
+                let clamp = clamp_divided_difference(a, b, floor);
+                // The slope of the logarithm at a tiny floor may overflow where nothing of it is used.
+                V::select(clamp.eq(V::zero()), V::zero(), slope * clamp)
             }
         }
     }

@@ -15,6 +15,9 @@ pub enum StiefelMetric {
 /// Iterations allowed to the logarithm. Each gains at least a digit up to a distance of about 2.
 const LOG_ITERATIONS: usize = 500;
 
+/// The squarings of the matrix exponential lose a bit each: beyond this length no digits would be left in `f32`.
+const LONGEST_TANGENT: f64 = 1e6;
+
 impl<T: Real> Stiefel<T> {
     /// The end of the geodesic that starts at `W` with velocity `X`, after unit time.
     ///
@@ -28,10 +31,15 @@ impl<T: Real> Stiefel<T> {
     /// (Zimmermann and Hueper, "Computing the Riemannian logarithm on the Stiefel manifold", SIAM J. Matrix Anal. Appl. 43, 2022).
     ///
     /// # Errors
-    /// [`Error::Shape`] or [`Error::NotFinite`].
+    /// [`Error::Shape`], [`Error::NotFinite`]; [`Error::OutOfRange`] for a tangent vector longer than 1e6.
     pub fn exp(&self, metric: StiefelMetric, w: &Matrix<T>, x: &Matrix<T>) -> Result<Matrix<T>, Error> {
         self.check_matrix("the base point", 0, w)?;
         self.check_matrix("the tangent vector", 1, x)?;
+        let norm = x.norm().to_f64();
+        if norm > LONGEST_TANGENT {
+            let (what, expected) = ("the norm of the tangent vector", "at most 1e6");
+            return Err(Error::OutOfRange { what, value: norm, expected });
+        }
         let (k, simd) = (self.k, self.simd);
         let a = w.transposed_times(simd, x);
         let a = Matrix::from_fn(k, k, |i, j| (a[(i, j)] - a[(j, i)]) * T::HALF);

@@ -4,7 +4,7 @@ use crate::dense::{Left, frobenius_norm, multiply};
 use crate::error::check_length;
 use crate::finite::check_finite;
 use crate::simd::Simd;
-use crate::{Error, Matrix, Real};
+use crate::{Error, Matrix, Real, tolerance};
 
 /// The Stiefel manifold `St(p, k)` with scratch memory for its operations.
 ///
@@ -54,6 +54,13 @@ impl<T: Real> Stiefel<T> {
         }
         if k > p {
             return Err(Error::MoreColumnsThanRows { rows: p, columns: k });
+        }
+        if p > tolerance::LARGEST_MATRIX {
+            return Err(Error::OutOfRange {
+                what: "the number of rows",
+                value: p as f64,
+                expected: "at most 16384",
+            });
         }
         Ok(Self { p, k, simd, small: vec![T::ZERO; k * k], tall: vec![T::ZERO; p * k] })
     }
@@ -106,11 +113,11 @@ impl<T: Real> Stiefel<T> {
     /// [`Error::Length`] if a slice is not `p x k`, [`Error::NotFinite`] (number 0 is the base point, 1 the matrix).
     pub fn project(&mut self, w: &[T], x: &[T], out: &mut [T]) -> Result<(), Error> {
         self.check_all([w, x], out)?;
-        self.project_unchecked(w, x, out);
-        Ok(())
+        self.project_unchecked(w, x, out)
     }
 
-    fn project_unchecked(&mut self, w: &[T], x: &[T], out: &mut [T]) {
+    /// The projection of finite matrices of the right shape; the result is checked.
+    fn project_unchecked(&mut self, w: &[T], x: &[T], out: &mut [T]) -> Result<(), Error> {
         let (p, k) = (self.p, self.k);
         multiply(self.simd, Left::Transposed, (k, p, k), w, x, &mut self.small);
         for i in 0..k {
@@ -124,6 +131,8 @@ impl<T: Real> Stiefel<T> {
         for (out, &x) in out.iter_mut().zip(x) {
             *out = x - *out;
         }
+        check_finite(self.simd, 0, self.k, out)
+            .map_err(|_| Error::TooLarge { operation: "the tangent projection", matrix: 1 })
     }
 
     /// The orthographic lifting `L_W(Y) = P_W(Y - W)` of another point to the tangent space at `W`.
@@ -138,9 +147,9 @@ impl<T: Real> Stiefel<T> {
         for ((difference, &y), &w) in difference.iter_mut().zip(y).zip(w) {
             *difference = y - w;
         }
-        self.project_unchecked(w, &difference, out);
+        let result = self.project_unchecked(w, &difference, out);
         self.tall = difference;
-        Ok(())
+        result
     }
 
     /// Transports a tangent vector to the tangent space at `target`, by projection. It never gets longer.

@@ -22,6 +22,8 @@ pub struct Polar<T: Real> {
     /// Right singular vectors, the columns of a row-major matrix.
     v: Vec<T>,
     inverse_h: Vec<T>,
+    /// Whether there is a decomposition to differentiate.
+    factored: bool,
     /// Three `k x k` matrices.
     small: [Vec<T>; 3],
 }
@@ -49,6 +51,7 @@ impl<T: Real> Polar<T> {
             singular_values: vec![T::ZERO; k],
             v: small(),
             inverse_h: small(),
+            factored: false,
             small: [small(), small(), small()],
         })
     }
@@ -58,6 +61,7 @@ impl<T: Real> Polar<T> {
     /// # Errors
     /// [`Error::Length`], [`Error::NotFinite`], and [`Error::RankDeficient`] where the factor is not unique.
     pub fn factor(&mut self, a: &[T]) -> Result<(), Error> {
+        self.factored = false;
         self.stiefel.check("the matrix", 0, a)?;
         let (p, k, simd) = (self.stiefel.p, self.stiefel.k, self.stiefel.simd);
         let scale = power_of_two_scale(a);
@@ -91,6 +95,7 @@ impl<T: Real> Polar<T> {
         for entry in &mut self.inverse_h {
             *entry *= scale;
         }
+        self.factored = true;
         Ok(())
     }
 
@@ -124,6 +129,7 @@ impl<T: Real> Polar<T> {
     /// # Errors
     /// As [`Polar::factor`].
     pub fn project(&mut self, a: &[T], out: &mut [T]) -> Result<(), Error> {
+        self.factored = false;
         self.stiefel.check("the matrix", 0, a)?;
         let (p, k, simd) = (self.stiefel.p, self.stiefel.k, self.stiefel.simd);
         check_length("the output", out.len(), p * k)?;
@@ -188,6 +194,7 @@ impl<T: Real> Polar<T> {
     /// # Errors
     /// [`Error::Length`] or [`Error::NotFinite`].
     pub fn smallest_singular_value_of(&mut self, a: &[T]) -> Result<T, Error> {
+        self.factored = false;
         self.stiefel.check("the matrix", 0, a)?;
         let (p, k, simd) = (self.stiefel.p, self.stiefel.k, self.stiefel.simd);
         multiply(simd, Left::Transposed, (k, p, k), a, a, &mut self.small[0]);
@@ -222,9 +229,12 @@ impl<T: Real> Polar<T> {
     /// with the Lyapunov equation solved in the eigenbasis of `H`.
     ///
     /// # Errors
-    /// [`Error::Length`] if a slice is not `p x k`, [`Error::NotFinite`].
+    /// [`Error::NotFactored`]; [`Error::Length`] if a slice is not `p x k`, [`Error::NotFinite`].
     pub fn differential(&mut self, z: &[T], out: &mut [T]) -> Result<(), Error> {
         let (p, k, simd) = (self.stiefel.p, self.stiefel.k, self.stiefel.simd);
+        if !self.factored {
+            return Err(Error::NotFactored);
+        }
         self.stiefel.check("the direction", 0, z)?;
         check_length("the output", out.len(), p * k)?;
         let [inner, first, second] = &mut self.small;
@@ -274,8 +284,11 @@ pub(super) fn extremes<T: Real>(values: &[T]) -> (T, T) {
 pub(super) fn power_of_two_scale<T: Real>(entries: &[T]) -> T {
     let largest =
         entries.iter().fold(T::ZERO, |largest, x| if x.abs() > largest { x.abs() } else { largest });
-    if largest < T::MIN_POSITIVE {
+    if largest == T::ZERO {
         return T::ONE;
+    }
+    if largest < T::MIN_POSITIVE {
+        return T::from_f64(f64::from(-T::EXPONENTS.0)).exp2_of_integer();
     }
     let exponent = largest.biased_exponent().to_f64() + f64::from(T::EXPONENTS.0 - 1);
     T::from_f64((-exponent).max(f64::from(T::EXPONENTS.0))).exp2_of_integer()

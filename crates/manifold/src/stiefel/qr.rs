@@ -16,6 +16,8 @@ pub struct Qr<T: Real> {
     q: Vec<T>,
     r: Vec<T>,
     r_inverse: Vec<T>,
+    /// Whether there is a decomposition to differentiate.
+    factored: bool,
     tall: Vec<T>,
     small: [Vec<T>; 2],
 }
@@ -40,6 +42,7 @@ impl<T: Real> Qr<T> {
             q: vec![T::ZERO; p * k],
             r: small(),
             r_inverse: small(),
+            factored: false,
             tall: vec![T::ZERO; p * k],
             small: [small(), small()],
         })
@@ -50,6 +53,7 @@ impl<T: Real> Qr<T> {
     /// # Errors
     /// [`Error::Length`], [`Error::NotFinite`], and [`Error::RankDeficient`] where the factor is not unique.
     pub fn factor(&mut self, a: &[T]) -> Result<(), Error> {
+        self.factored = false;
         self.stiefel.check("the matrix", 0, a)?;
         let k = self.stiefel.k;
         let scale = power_of_two_scale(a);
@@ -72,6 +76,7 @@ impl<T: Real> Qr<T> {
             *entry /= scale;
         }
         invert_upper(k, &self.r, &mut self.r_inverse);
+        self.factored = true;
         Ok(())
     }
 
@@ -92,9 +97,12 @@ impl<T: Real> Qr<T> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Length`] if a slice is not `p x k`, [`Error::NotFinite`].
+    /// [`Error::NotFactored`]; [`Error::Length`] if a slice is not `p x k`, [`Error::NotFinite`].
     pub fn differential(&mut self, z: &[T], out: &mut [T]) -> Result<(), Error> {
         let (p, k, simd) = (self.stiefel.p, self.stiefel.k, self.stiefel.simd);
+        if !self.factored {
+            return Err(Error::NotFactored);
+        }
         self.stiefel.check("the direction", 0, z)?;
         check_length("the output", out.len(), p * k)?;
         let [inner, factor] = &mut self.small;
@@ -121,9 +129,12 @@ impl<T: Real> Qr<T> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Length`] if a slice is not `p x k`, [`Error::NotFinite`].
+    /// [`Error::NotFactored`]; [`Error::Length`] if a slice is not `p x k`, [`Error::NotFinite`].
     pub fn adjoint(&mut self, g: &[T], out: &mut [T]) -> Result<(), Error> {
         let (p, k, simd) = (self.stiefel.p, self.stiefel.k, self.stiefel.simd);
+        if !self.factored {
+            return Err(Error::NotFactored);
+        }
         self.stiefel.check("the gradient", 0, g)?;
         check_length("the output", out.len(), p * k)?;
         let [inner, factor] = &mut self.small;

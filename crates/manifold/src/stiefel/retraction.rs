@@ -58,10 +58,11 @@ impl<T: Real> Retraction<T> {
 
     /// The point `R_W(X)`. The zero vector gives `W`, bit for bit.
     ///
-    /// For a tangent `X` the singular values of `W + X` are at least 1, so this cannot fail.
+    /// For a tangent `X` the singular values of `W + X` are at least 1, so this succeeds unless the largest is beyond 1e10 (`f64`) or
+    /// 1e5 (`f32`), where the smallest has drowned in rounding.
     ///
     /// # Errors
-    /// [`Error::Length`], [`Error::NotFinite`]; [`Error::RankDeficient`] if `X` is not tangent and cancels a column.
+    /// [`Error::Length`], [`Error::NotFinite`]; [`Error::RankDeficient`] if `X` is too long, or is not tangent and cancels a column.
     pub fn retract(&mut self, w: &[T], x: &[T], out: &mut [T]) -> Result<(), Error> {
         self.add(w, x, out)?;
         match &mut self.factor {
@@ -110,7 +111,7 @@ impl<T: Real> Retraction<T> {
     /// The derivative of the factor at the last `W + X` in direction `Z`.
     ///
     /// # Errors
-    /// [`Error::Length`] if a slice is not `p x k`, [`Error::NotFinite`].
+    /// [`Error::NotFactored`] before a point was retracted; [`Error::Length`], [`Error::NotFinite`].
     pub fn differential(&mut self, z: &[T], out: &mut [T]) -> Result<(), Error> {
         match &mut self.factor {
             Factor::Polar(polar) => polar.differential(z, out),
@@ -121,7 +122,7 @@ impl<T: Real> Retraction<T> {
     /// The adjoint of [`Retraction::differential`]: carries a gradient at the point to one at `W + X`.
     ///
     /// # Errors
-    /// [`Error::Length`] if a slice is not `p x k`, [`Error::NotFinite`].
+    /// [`Error::NotFactored`] before a point was retracted; [`Error::Length`], [`Error::NotFinite`].
     pub fn adjoint(&mut self, g: &[T], out: &mut [T]) -> Result<(), Error> {
         match &mut self.factor {
             Factor::Polar(polar) => polar.differential(g, out),

@@ -38,6 +38,10 @@ impl<T: Real> Chunk<T> {
         if n == 0 {
             return Err(Error::Zero { what: "the size of the matrices" });
         }
+        if n > tolerance::LARGEST_MATRIX {
+            let (what, expected) = ("the size of the matrices", "at most 16384");
+            return Err(Error::OutOfRange { what, value: n as f64, expected });
+        }
         let lanes = simd.run::<T, _>(Width);
         let large = (n > tolerance::LARGEST_LANE_MATRIX).then(|| Large::new(n));
         Ok(Self {
@@ -92,7 +96,7 @@ impl<T: Real> Chunk<T> {
         let held = pack(self.n, &matrices[first * self.n * self.n..], width, self.work.numbers_mut());
         let sound = self.simd.run(Prepare { n: self.n, alone, work: &mut self.work });
         if !sound {
-            find_fault(self.simd, self.n, matrices, first..first + held)?;
+            check_symmetric(self.simd, self.n, matrices, first..first + held)?;
         }
         if self.large.is_some() {
             self.decompose_large(first, held)?;
@@ -104,7 +108,11 @@ impl<T: Real> Chunk<T> {
                 sweeps: sweeps(self.n),
             });
         }
-        Ok(held)
+        let overflows = |lane: &usize| (0..self.n).any(|i| !self.value(i, *lane).is_finite());
+        match (0..held).find(overflows) {
+            None => Ok(held),
+            Some(lane) => Err(Error::TooLarge { operation: "an eigenvalue", matrix: first + lane }),
+        }
     }
 
     fn decompose_large(&mut self, first: usize, held: usize) -> Result<(), Error> {
@@ -211,7 +219,9 @@ impl<T: Real> Prepare<'_, T> {
                 not_finite = lower.mul_add(V::zero(), upper.mul_add(V::zero(), not_finite));
                 largest = lower.abs().max(upper.abs()).max(largest);
                 asymmetry = (lower - upper).abs().max(asymmetry);
-                a[i * n + j] = lower.mul_add(constant(0.5), upper * constant(0.5));
+                let mean = lower.mul_add(constant(0.5), upper * constant(0.5));
+                // Half of a subnormal number may not be representable.
+                a[i * n + j] = V::select(lower.eq(upper), lower, mean);
             }
         }
         let allowed = largest * V::splat(T::from_f64(tolerance::SYMMETRY) * T::EPSILON);
@@ -356,8 +366,8 @@ pub(crate) fn check_batch<T: Real>(n: usize, matrices: &[T]) -> Result<usize, Er
     Ok(matrices.len() / (n * n))
 }
 
-/// Says which of the given matrices of a batch is not finite or not symmetric.
-fn find_fault<T: Real>(
+/// Checks that the given matrices of a batch are finite and symmetric.
+pub(crate) fn check_symmetric<T: Real>(
     simd: Simd,
     n: usize,
     matrices: &[T],

@@ -57,9 +57,12 @@ fn an_entry_that_is_not_finite_is_named() {
     assert!(fault(stiefel.lift(w.as_slice(), x.as_slice(), &mut out).unwrap_err()));
     assert!(fault(stiefel.transport(w.as_slice(), x.as_slice(), &mut out).unwrap_err()));
     assert!(fault(stiefel.feasibility_error(w.as_slice()).unwrap_err()));
-    assert!(fault(Polar::new(3, 3).unwrap().differential(w.as_slice(), &mut out).unwrap_err()));
-    assert!(fault(Qr::new(3, 3).unwrap().differential(w.as_slice(), &mut out).unwrap_err()));
-    assert!(fault(Qr::new(3, 3).unwrap().adjoint(w.as_slice(), &mut out).unwrap_err()));
+    let (mut polar, mut qr) = (Polar::new(3, 3).unwrap(), Qr::new(3, 3).unwrap());
+    polar.factor(x.as_slice()).unwrap();
+    qr.factor(x.as_slice()).unwrap();
+    assert!(fault(polar.differential(w.as_slice(), &mut out).unwrap_err()));
+    assert!(fault(qr.differential(w.as_slice(), &mut out).unwrap_err()));
+    assert!(fault(qr.adjoint(w.as_slice(), &mut out).unwrap_err()));
     assert!(Matrix::from_fn(3, 3, |i, _| if i == 0 { f64::NAN } else { 0.0 }).norm().is_nan());
     assert!(fault(stiefel.exp(StiefelMetric::Embedded, &x, &w).unwrap_err()));
     assert!(fault(stiefel.log(StiefelMetric::Canonical, &w, &x).unwrap_err()));
@@ -240,4 +243,86 @@ fn messages_say_what_where_and_how_much() {
         error.to_string(),
         "ProjAvg needs full column rank: the smallest singular value is 0e0, the largest 5e-1"
     );
+}
+
+#[test]
+fn every_spd_operation_refuses_matrices_that_are_not_symmetric() {
+    let (eye, asymmetric) = (identities(2, 1), [2.0, 1.0, -1.0, 2.0]);
+    let mut spd = Spd::new(2).unwrap();
+    let mut out = [0.0; 4];
+    for metric in [SpdMetric::AffineInvariant, SpdMetric::LogEuclidean] {
+        let results = [
+            spd.distance(metric, &eye, &asymmetric).map(drop),
+            spd.distance(metric, &asymmetric, &eye).map(drop),
+            spd.geodesic(metric, &eye, &asymmetric, 0.3, &mut out),
+            spd.log(metric, &eye, &asymmetric, &mut out),
+            spd.exp(metric, &eye, &asymmetric, &mut out),
+            spd.whiten(&eye, &asymmetric, &mut out),
+            spd.mean(metric, &asymmetric, None, IterationLimits::default()).map(drop),
+        ];
+        for (operation, result) in results.into_iter().enumerate() {
+            assert!(matches!(result, Err(Error::NotSymmetric { .. })), "{operation}: {result:?}");
+        }
+        // also where a weight of zero would hide it
+        let batch: Vec<f64> = eye.iter().chain(&asymmetric).copied().collect();
+        let mean = spd.mean(metric, &batch, Some(&[1.0, 0.0]), IterationLimits::default());
+        assert!(matches!(mean, Err(Error::NotSymmetric { matrix: 1, .. })), "{mean:?}");
+    }
+}
+
+#[test]
+fn spd_faults_carry_the_numbers_of_the_matrix_itself() {
+    let mut spd = Spd::new(2).unwrap();
+    let metric = SpdMetric::AffineInvariant;
+    let error = spd.distance(metric, &[100.0, 0.0, 0.0, 100.0], &[-1.0, 0.0, 0.0, 1.0]).unwrap_err();
+    assert_eq!(error, Error::NotPositiveDefinite { matrix: 1, smallest_eigenvalue: -1.0 });
+    let nan = [1.0, 0.0, 0.0, f64::NAN];
+    let mut out = [0.0; 4];
+    for error in [
+        spd.geodesic(metric, &identities(2, 1), &nan, 0.5, &mut out).unwrap_err(),
+        spd.log(metric, &identities(2, 1), &nan, &mut out).unwrap_err(),
+    ] {
+        assert!(matches!(error, Error::NotFinite { matrix: 1, row: 1, column: 1, .. }), "{error:?}");
+    }
+    let eye = identities(2, 1);
+    let error = spd.geodesic(metric, &eye, &eye, f64::NAN, &mut out).unwrap_err();
+    assert!(matches!(error, Error::OutOfRange { what: "the time", .. }), "{error:?}");
+}
+
+#[test]
+fn results_too_large_for_the_type_are_refused() {
+    let diagonal = |a: f64, b: f64| [a, 0.0, 0.0, b];
+    let mut out = [0.0; 4];
+    let mut spd = Spd::new(2).unwrap();
+    let whitened = spd.whiten(&diagonal(1e-300, 1e-300), &diagonal(1e300, 1e300), &mut out);
+    assert_eq!(whitened.unwrap_err(), Error::TooLarge { operation: "the whitening", matrix: 0 });
+    let moved = spd.exp(SpdMetric::AffineInvariant, &diagonal(1e200, 1.0), &diagonal(3e202, 0.0), &mut out);
+    assert!(matches!(moved, Err(Error::TooLarge { .. } | Error::Overflow { .. })), "{moved:?}");
+    let error =
+        SymmetricEigen::new(2).unwrap().decompose(&[1.7e308; 4], &mut [0.0; 2], &mut out).unwrap_err();
+    assert_eq!(error, Error::TooLarge { operation: "an eigenvalue", matrix: 0 });
+    let error = Stiefel::new(2, 2).unwrap().project(&[1e200; 4], &[1e200; 4], &mut out).unwrap_err();
+    assert!(matches!(error, Error::TooLarge { .. }), "{error:?}");
+    let (w, x) = (Matrix::identity(2), Matrix::from_rows(2, 2, vec![0.0, 1e30, -1e30, 0.0]).unwrap());
+    let error = Stiefel::new(2, 2).unwrap().exp(StiefelMetric::Embedded, &w, &x).unwrap_err();
+    assert!(matches!(error, Error::OutOfRange { .. }), "{error:?}");
+    assert!(matches!(SymmetricEigen::<f64>::new(1 << 33).err(), Some(Error::OutOfRange { .. })));
+    assert!(matches!(Stiefel::<f64>::new(1 << 40, 1 << 30).err(), Some(Error::OutOfRange { .. })));
+    assert!(matches!(Vectorisation::Vec.apply::<f64>(0, &[], &mut []), Err(Error::Zero { .. })));
+}
+
+#[test]
+fn there_is_no_derivative_without_a_decomposition() {
+    let (mut polar, mut qr) = (Polar::new(3, 2).unwrap(), Qr::new(3, 2).unwrap());
+    let (direction, mut out) = ([1.0; 6], [0.0; 6]);
+    let w = [1.0, 0.0, 0.0, 1.0, 0.0, 0.0];
+    assert_eq!(polar.differential(&direction, &mut out), Err(Error::NotFactored));
+    assert_eq!(qr.adjoint(&direction, &mut out), Err(Error::NotFactored));
+    polar.factor(&w).unwrap();
+    polar.differential(&direction, &mut out).unwrap();
+    polar.project(&w, &mut out).unwrap();
+    assert_eq!(polar.differential(&direction, &mut out), Err(Error::NotFactored));
+    qr.factor(&w).unwrap();
+    assert!(qr.factor(&[0.0; 6]).is_err());
+    assert_eq!(qr.differential(&direction, &mut out), Err(Error::NotFactored));
 }

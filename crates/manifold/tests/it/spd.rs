@@ -124,6 +124,27 @@ fn a_mean_cut_short_says_so() {
     assert!(!mean.converged && mean.iterations == 2 && mean.gradient_norm > 1e-13, "{mean:?}");
 }
 
+/// With the default limits, in both types: the iteration knows when only rounding is left.
+#[test]
+fn means_of_real_covariances_converge_with_the_default_limits() {
+    let batch = golden("covariances", "covariances");
+    let narrow: Vec<f32> = batch.iter().map(|&x| fedspd_manifold::Real::from_f64(x)).collect();
+    let limits = IterationLimits::default();
+    let metric = SpdMetric::AffineInvariant;
+    for subject in 0..2 {
+        let range = subject * 4 * 64 * 64..(subject + 1) * 4 * 64 * 64;
+        let mean = Spd::new(64).unwrap().mean(metric, &batch[range.clone()], None, limits).unwrap();
+        assert!(mean.converged && mean.iterations < 60, "{} after {}", mean.gradient_norm, mean.iterations);
+        let mean = Spd::new(64).unwrap().mean(metric, &narrow[range], None, limits).unwrap();
+        assert!(
+            mean.converged && mean.iterations < 60,
+            "f32: {} after {}",
+            mean.gradient_norm,
+            mean.iterations
+        );
+    }
+}
+
 #[test]
 fn real_covariances_have_a_mean_and_recentre() {
     let batch = golden("covariances", "covariances");

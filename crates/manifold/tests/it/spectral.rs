@@ -334,3 +334,42 @@ fn functions_of_large_matrices_go_through_the_other_eigensolver() {
         (derivative(SpectralFunction::Log, &a, &e), derivative(SpectralFunction::Log, &a, &g));
     assert!((inner(&left, &g) - inner(&e, &right)).abs() < 1e-11 * left.norm() * g.norm());
 }
+
+/// A derivative has the same bits alone and in a batch of any size, and in f32 it is accurate to f32.
+#[test]
+fn derivatives_do_not_depend_on_the_batch() {
+    let n = 18;
+    let mut rng = rng(8);
+    let matrices: Vec<_> =
+        (0..139).map(|_| with_spectrum(&mut rng, &geometric_spectrum(n, 0.1, 7.0))).collect();
+    let directions: Vec<_> = (0..139).map(|_| symmetric(&mut rng, n)).collect();
+    let flat =
+        |list: &[Matrix<f64>]| -> Vec<f64> { list.iter().flat_map(|m| m.as_slice().to_vec()).collect() };
+    let function = SpectralFunction::LogClamp { floor: 0.5 };
+    for size in BATCHES {
+        let mut out = vec![0.0; size * n * n];
+        let mut map = SpectralMap::new(n).unwrap();
+        map.derivative(function, &flat(&matrices[..size]), &flat(&directions[..size]), &mut out).unwrap();
+        for (i, found) in out.chunks(n * n).enumerate() {
+            assert_eq!(bits(found), bits(derivative(function, &matrices[i], &directions[i]).as_slice()));
+        }
+    }
+    let (a, e) = (matrices[0].cast::<f32>(), directions[0].cast::<f32>());
+    let mut out = Matrix::<f32>::zeros(n, n);
+    let mut map = SpectralMap::new(n).unwrap();
+    map.derivative(SpectralFunction::LogClamp { floor: 0.5 }, a.as_slice(), e.as_slice(), out.as_mut_slice())
+        .unwrap();
+    let expected = derivative(function, &matrices[0], &directions[0]);
+    assert!(distance(&out.cast(), &expected) < 1e-4 * expected.norm());
+}
+
+/// The derivative of a power keeps its digits at any scale of the eigenvalues.
+#[test]
+fn the_derivative_of_a_power_is_accurate_at_every_scale() {
+    for scale in [1e-200, 1e-30, 1e30, 1e200] {
+        let found = divided_difference(SpectralFunction::Power(2.0), scale, 1.5 * scale);
+        assert!((found / (2.5 * scale) - 1.0).abs() < 1e-11, "{scale:e}: {found:e}");
+    }
+    // all clamped at a floor whose inverse overflows
+    assert_eq!(divided_difference(SpectralFunction::LogClamp { floor: 1e-310 }, 0.0, -1.0), 0.0);
+}
