@@ -17,7 +17,7 @@ pub struct Polar<T: Real> {
     /// `A`, scaled by a power of two.
     scaled: Vec<T>,
     q: Vec<T>,
-    /// Singular values, ascending on the Gram route.
+    /// Singular values; ascending on the Gram route, in no order on the other.
     singular_values: Vec<T>,
     /// Right singular vectors, the columns of a row-major matrix.
     v: Vec<T>,
