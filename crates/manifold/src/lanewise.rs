@@ -1,20 +1,13 @@
 //! Products of small square matrices, one matrix per lane.
 
-use crate::simd::{Lanes, elementary::constant};
+use crate::simd::Lanes;
 
 /// Rows and columns computed together: as many sums as registers hold for a pair of vectors.
 const BLOCK: usize = 2;
 
-/// Replaces `E` by the congruence `Q sym(E) Q^T`; `product` is scratch of the same size.
+/// Replaces the symmetric `E` by the congruence `Q E Q^T`; `product` is scratch of the same size.
 #[inline(always)]
 pub(crate) fn congruence<V: Lanes>(n: usize, q: &[V], e: &mut [V], product: &mut [V]) {
-    for i in 0..n {
-        for j in 0..i {
-            let mean = e[i * n + j].mul_add(constant(0.5), e[j * n + i] * constant(0.5));
-            e[i * n + j] = mean;
-            e[j * n + i] = mean;
-        }
-    }
     // E is its own transpose, so both factors are products of rows with rows.
     for i in (0..n).step_by(BLOCK) {
         for j in (0..n).step_by(BLOCK) {

@@ -5,6 +5,8 @@
 //! |---|---|
 //! | eigendecomposition of a batch, one matrix per SIMD lane | [`SymmetricEigen`] |
 //! | log, exp, roots, powers, eigenvalue clamp, and their derivatives | [`SpectralMap`], [`SpectralFunction`] |
+//! | the same a few matrices at a time, remembering the decomposition for the backward pass | [`SpectralTape`] |
+//! | products of dense matrices | [`multiply`], [`multiply_add`], [`multiply_symmetric`] |
 //! | SPD distances, geodesics, exp and log maps, means, whitening | [`Spd`] |
 //! | Stiefel tangent spaces, lifting, transport, exp and log maps, uniform samples | [`Stiefel`] |
 //! | polar and QR factors with exact derivatives, retractions and their inverses | [`Polar`], [`Qr`], [`Retraction`] |
@@ -39,12 +41,12 @@ mod symmetric;
 pub mod tolerance;
 mod vectorisation;
 
-pub use dense::Matrix;
+pub use dense::{Left, Matrix, multiply, multiply_add, multiply_symmetric};
 pub use error::Error;
 pub use iteration::IterationLimits;
 pub use real::Real;
 pub use spd::{Spd, SpdMean, SpdMetric};
-pub use spectral::{SpectralFunction, SpectralMap};
+pub use spectral::{SpectralFunction, SpectralMap, SpectralTape};
 pub use stiefel::{Polar, Qr, Retraction, RetractionKind, Stiefel, StiefelMetric, fill_standard_normal};
 pub use symmetric::SymmetricEigen;
 pub use vectorisation::Vectorisation;

@@ -1,27 +1,80 @@
-//! Products of dense matrices, with lanes across the columns.
+//! Products of dense matrices, with lanes along the columns.
 
 use super::Matrix;
 use crate::Real;
 use crate::simd::{Kernel, Lanes, Simd};
 
-/// Rows computed together: enough sums to hide the latency of the multiply-add.
-const ROWS: usize = 4;
-
 /// Which factor stands on the left.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Left {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Left {
     /// `A`
     Plain,
     /// `A^T`
     Transposed,
 }
 
+/// What becomes of the product.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Target {
+    /// `C = A B`
+    Replace,
+    /// `C += A B`
+    Add,
+    /// `C = A B` on and below the diagonal; above it, `C` is left in any state.
+    LowerTriangle,
+}
+
 /// `C = A B` or `C = A^T B` with row-major matrices: `C` is `rows x columns`, the sum runs over `inner`.
 ///
 /// Every entry of `C` is one chain of multiply-adds in the order of the inner index, whatever the vectors' width.
-pub(crate) fn multiply<T: Real>(
+///
+/// # Panics
+/// If a slice is shorter than its shape says.
+pub fn multiply<T: Real>(
     simd: Simd,
     left: Left,
+    shape: (usize, usize, usize),
+    a: &[T],
+    b: &[T],
+    c: &mut [T],
+) {
+    product(simd, left, Target::Replace, shape, a, b, c);
+}
+
+/// `C += A B` or `C += A^T B`: the chain of [`multiply`], begun at the entry of `C`.
+///
+/// # Panics
+/// If a slice is shorter than its shape says.
+pub fn multiply_add<T: Real>(
+    simd: Simd,
+    left: Left,
+    shape: (usize, usize, usize),
+    a: &[T],
+    b: &[T],
+    c: &mut [T],
+) {
+    product(simd, left, Target::Add, shape, a, b, c);
+}
+
+/// [`multiply`] for a product known to be symmetric: only its lower triangle is computed. What is above it is left in any state.
+///
+/// # Panics
+/// If a slice is shorter than its shape says.
+pub fn multiply_symmetric<T: Real>(
+    simd: Simd,
+    left: Left,
+    (n, inner): (usize, usize),
+    a: &[T],
+    b: &[T],
+    c: &mut [T],
+) {
+    product(simd, left, Target::LowerTriangle, (n, inner, n), a, b, c);
+}
+
+fn product<T: Real>(
+    simd: Simd,
+    left: Left,
+    target: Target,
     (rows, inner, columns): (usize, usize, usize),
     a: &[T],
     b: &[T],
@@ -29,12 +82,13 @@ pub(crate) fn multiply<T: Real>(
 ) {
     let (a, b, c) = (&a[..rows * inner], &b[..inner * columns], &mut c[..rows * columns]);
     match left {
-        Left::Plain => simd.run(Multiply::<T, false> { rows, inner, columns, a, b, c }),
-        Left::Transposed => simd.run(Multiply::<T, true> { rows, inner, columns, a, b, c }),
+        Left::Plain => simd.run(Product::<T, false> { target, rows, inner, columns, a, b, c }),
+        Left::Transposed => simd.run(Product::<T, true> { target, rows, inner, columns, a, b, c }),
     }
 }
 
-struct Multiply<'a, T, const TRANSPOSED: bool> {
+struct Product<'a, T, const TRANSPOSED: bool> {
+    target: Target,
     rows: usize,
     inner: usize,
     columns: usize,
@@ -43,70 +97,114 @@ struct Multiply<'a, T, const TRANSPOSED: bool> {
     c: &'a mut [T],
 }
 
-impl<T: Real, const TRANSPOSED: bool> Kernel<T> for Multiply<'_, T, TRANSPOSED> {
+impl<T: Real, const TRANSPOSED: bool> Kernel<T> for Product<'_, T, TRANSPOSED> {
     type Output = ();
 
     #[inline(always)]
     fn run<V: Lanes<Scalar = T>>(mut self) {
         let mut first = 0;
         while first < self.rows {
-            if first + ROWS <= self.rows {
-                self.row_block::<V, ROWS>(first);
-                first += ROWS;
-            } else {
-                self.row_block::<V, 1>(first);
-                first += 1;
+            first += match self.rows - first {
+                4.. => self.rows_from::<V::Part, 4>(first),
+                2.. => self.rows_from::<V::Part, 2>(first),
+                _ => self.rows_from::<V::Part, 1>(first),
             }
         }
     }
 }
 
-impl<T: Real, const TRANSPOSED: bool> Multiply<'_, T, TRANSPOSED> {
-    /// Rows `first .. first + R` of the product.
+/// Vectors of columns computed together: with four rows, twelve sums, which hide the latency of the multiply-add and fit the
+/// registers of every instruction set.
+const PANEL: usize = 3;
+
+impl<T: Real, const TRANSPOSED: bool> Product<'_, T, TRANSPOSED> {
+    /// Rows `first .. first + R` of the product; returns `R`.
     #[inline(always)]
-    fn row_block<V: Lanes<Scalar = T>, const R: usize>(&mut self, first: usize) {
-        let columns = self.columns;
-        if columns < V::WIDTH {
-            let sum = self.sums::<V, R>(first, V::load_partial);
-            for r in 0..R {
-                sum[r].store_partial(&mut self.c[(first + r) * columns..(first + r + 1) * columns]);
-            }
-            return;
+    fn rows_from<V: Lanes<Scalar = T>, const R: usize>(&mut self, first: usize) -> usize {
+        if self.columns < V::WIDTH {
+            self.narrow_rows::<V, R>(first);
+            return R;
         }
-        let mut column = 0;
-        while column < columns {
-            // The last block may overlap the one before: the entries they share get the same value twice.
-            let start = column.min(columns - V::WIDTH);
-            let sum = self.sums::<V, R>(first, |row| V::load(&row[start..]));
-            for r in 0..R {
-                sum[r].store(&mut self.c[(first + r) * columns + start..]);
+        let wanted =
+            if self.target == Target::LowerTriangle { (first + R).min(self.columns) } else { self.columns };
+        // Panels of nearly equal width. The last vector may overlap the one before: they share a panel, so the entries in both get
+        // the same value twice.
+        let vectors = wanted.div_ceil(V::WIDTH);
+        let panels = vectors.div_ceil(PANEL);
+        for panel in 0..panels {
+            let (from, to) = (panel * vectors / panels, (panel + 1) * vectors / panels);
+            match to - from {
+                1 => self.panel::<V, R, 1>(first, from),
+                2 => self.panel::<V, R, 2>(first, from),
+                _ => self.panel::<V, R, PANEL>(first, from),
             }
-            column += V::WIDTH;
+        }
+        R
+    }
+
+    /// `N` vectors of columns, from vector `from` on, of `R` rows.
+    #[inline(always)]
+    fn panel<V: Lanes<Scalar = T>, const R: usize, const N: usize>(&mut self, first: usize, from: usize) {
+        let columns = self.columns;
+        let start: [usize; N] = std::array::from_fn(|v| ((from + v) * V::WIDTH).min(columns - V::WIDTH));
+        let mut sum = [[V::zero(); N]; R];
+        if self.target == Target::Add {
+            for r in 0..R {
+                sum[r] = start.map(|start| V::load(&self.c[(first + r) * columns + start..]));
+            }
+        }
+        self.accumulate(first, &mut sum, |row| start.map(|start| V::load(&row[start..])));
+        for r in 0..R {
+            for v in 0..N {
+                sum[r][v].store(&mut self.c[(first + r) * columns + start[v]..]);
+            }
         }
     }
 
-    /// `sum_k a(first + r, k) b(k)` where `load` takes a vector of entries from row `k` of `B`.
+    /// `R` rows of a product with fewer columns than a vector has lanes.
     #[inline(always)]
-    fn sums<V: Lanes<Scalar = T>, const R: usize>(&self, first: usize, load: impl Fn(&[T]) -> V) -> [V; R] {
-        let mut sum = [V::zero(); R];
+    fn narrow_rows<V: Lanes<Scalar = T>, const R: usize>(&mut self, first: usize) {
+        let columns = self.columns;
+        let mut sum = [[V::zero()]; R];
+        if self.target == Target::Add {
+            for r in 0..R {
+                sum[r] = [V::load_partial(&self.c[(first + r) * columns..][..columns])];
+            }
+        }
+        self.accumulate(first, &mut sum, |row| [V::load_partial(row)]);
+        for r in 0..R {
+            sum[r][0].store_partial(&mut self.c[(first + r) * columns..][..columns]);
+        }
+    }
+
+    /// Adds `sum_k a(first + r, k) b(k)`, where `load` takes the vectors of a panel from row `k` of `B`.
+    #[inline(always)]
+    fn accumulate<V: Lanes<Scalar = T>, const R: usize, const N: usize>(
+        &self,
+        first: usize,
+        sum: &mut [[V; N]; R],
+        load: impl Fn(&[T]) -> [V; N],
+    ) {
+        let mut add = |factors: [T; R], entries: [V; N]| {
+            for r in 0..R {
+                let factor = V::splat(factors[r]);
+                for v in 0..N {
+                    sum[r][v] = factor.mul_add(entries[v], sum[r][v]);
+                }
+            }
+        };
         let b = self.b.chunks_exact(self.columns);
         if TRANSPOSED {
             for (column, row) in self.a.chunks_exact(self.rows).zip(b) {
-                let (factors, entries) = (&column[first..first + R], load(row));
-                for r in 0..R {
-                    sum[r] = V::splat(factors[r]).mul_add(entries, sum[r]);
-                }
+                let factors = &column[first..first + R];
+                add(std::array::from_fn(|r| factors[r]), load(row));
             }
         } else {
             let rows: [&[T]; R] = std::array::from_fn(|r| &self.a[(first + r) * self.inner..][..self.inner]);
             for (k, row) in b.enumerate().take(self.inner) {
-                let entries = load(row);
-                for r in 0..R {
-                    sum[r] = V::splat(rows[r][k]).mul_add(entries, sum[r]);
-                }
+                add(std::array::from_fn(|r| rows[r][k]), load(row));
             }
         }
-        sum
     }
 }
 

@@ -73,6 +73,7 @@ macro_rules! vector {
         impl Lanes for $name {
             type Scalar = $scalar;
             type Mask = Mask<$raw>;
+            type Part = Self;
             const WIDTH: usize = $width;
 
             #[inline(always)]

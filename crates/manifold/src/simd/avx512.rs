@@ -88,6 +88,7 @@ macro_rules! vector {
         impl Lanes for $name {
             type Scalar = $scalar;
             type Mask = Mask<$mask>;
+            type Part = Self;
             const WIDTH: usize = $width;
 
             #[inline(always)]

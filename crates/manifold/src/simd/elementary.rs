@@ -8,7 +8,7 @@ use crate::Real;
 
 /// `x` as a lane constant.
 #[inline(always)]
-pub(crate) fn constant<V: Lanes>(x: f64) -> V {
+pub fn constant<V: Lanes>(x: f64) -> V {
     V::splat(V::Scalar::from_f64(x))
 }
 
@@ -18,7 +18,7 @@ pub(crate) fn constant<V: Lanes>(x: f64) -> V {
 /// `log(1 + f) = 2 atanh(s) = f - (f^2/2 - s (f^2/2 + r))`, `r = 2 (s^2/3 + s^4/5 + ...)`: the form in which the
 /// leading term is exact.
 #[inline(always)]
-pub(crate) fn log<V: Lanes>(x: V) -> V {
+pub fn log<V: Lanes>(x: V) -> V {
     let subnormal = x.lt(V::splat(V::Scalar::MIN_POSITIVE));
     let shift = V::Scalar::MANTISSA_BITS + 2;
     let x = V::select(subnormal, x * constant((1_u64 << shift) as f64), x);
@@ -55,7 +55,7 @@ fn atanh_tail<V: Lanes>(z: V) -> V {
 /// `x = n log 2 + r`, `|r| <= log(2)/2`; Taylor series in `r`. The power of two is applied in two halves so that
 /// results near the ends of the range are reached.
 #[inline(always)]
-pub(crate) fn exp<V: Lanes>(x: V) -> V {
+pub fn exp<V: Lanes>(x: V) -> V {
     let (smallest, largest) = V::Scalar::EXPONENTS;
     // Beyond these bounds the result is 0 or infinite whatever x is; within them all powers of two are representable.
     let bound = |exponent: i32| constant::<V>(f64::from(exponent) * std::f64::consts::LN_2);

@@ -19,6 +19,9 @@ pub trait Lanes:
     type Scalar: Real;
     /// One truth value per lane.
     type Mask: Copy + BitAnd<Output = Self::Mask> + BitOr<Output = Self::Mask> + Not<Output = Self::Mask>;
+    /// One hardware vector of this one: half of a pair, or the vector itself. For kernels whose lanes run along a matrix, where
+    /// shorter vectors waste less at the edge.
+    type Part: Lanes<Scalar = Self::Scalar>;
     /// The number of lanes.
     const WIDTH: usize;
 
@@ -177,6 +180,7 @@ impl<V: Lanes> Sealed for Pair<V> {}
 impl<V: Lanes> Lanes for Pair<V> {
     type Scalar = V::Scalar;
     type Mask = PairMask<V::Mask>;
+    type Part = V;
     const WIDTH: usize = 2 * V::WIDTH;
 
     #[inline(always)]

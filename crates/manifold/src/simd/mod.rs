@@ -31,7 +31,7 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod buffer;
-pub(crate) mod elementary;
+pub mod elementary;
 mod lanes;
 mod portable;
 

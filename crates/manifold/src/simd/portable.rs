@@ -85,6 +85,7 @@ impl<T, const N: usize> Sealed for Array<T, N> {}
 impl<T: Real, const N: usize> Lanes for Array<T, N> {
     type Scalar = T;
     type Mask = ArrayMask<N>;
+    type Part = Self;
     const WIDTH: usize = N;
 
     #[inline(always)]

@@ -1,11 +1,11 @@
 //! Spectral functions of batches of matrices, and their adjoints.
 
-use super::SpectralFunction;
+use super::tape::Given;
+use super::{SpectralFunction, SpectralTape};
 use crate::error::check_length;
 use crate::finite::check_finite;
-use crate::lanewise::{congruence, symmetric_product};
-use crate::simd::{Buffer, Kernel, Lanes, Simd};
-use crate::symmetric::{Chunk, check_batch, pack};
+use crate::simd::Simd;
+use crate::symmetric::{check_batch, pack};
 use crate::{Error, Real};
 
 /// Applies spectral functions to batches of symmetric `n x n` matrices and to gradients, with its scratch memory.
@@ -32,9 +32,7 @@ use crate::{Error, Real};
 /// # }
 /// ```
 pub struct SpectralMap<T: Real> {
-    chunk: Chunk<T>,
-    /// Three matrices and a row per lane.
-    work: Buffer<T>,
+    tape: SpectralTape<T>,
 }
 
 impl<T: Real> SpectralMap<T> {
@@ -51,19 +49,17 @@ impl<T: Real> SpectralMap<T> {
     /// # Errors
     /// [`Error::Zero`] for `n = 0`.
     pub fn with_simd(n: usize, simd: Simd) -> Result<Self, Error> {
-        let chunk = Chunk::new(n, simd)?;
-        let work = Buffer::new(3 * n * n + n, chunk.lanes());
-        Ok(Self { chunk, work })
+        Ok(Self { tape: SpectralTape::with_simd(n, simd)? })
     }
 
     /// The size of the matrices.
     pub fn n(&self) -> usize {
-        self.chunk.n()
+        self.tape.n()
     }
 
     /// The instruction set.
     pub fn simd(&self) -> Simd {
-        self.chunk.simd()
+        self.tape.chunk.simd()
     }
 
     /// `F(A)` of every matrix of a batch.
@@ -91,20 +87,16 @@ impl<T: Real> SpectralMap<T> {
         let n = self.n();
         let count = check_batch(n, matrices)?;
         check_length("the output", out.len(), matrices.len())?;
-        for first in (0..count).step_by(self.chunk.lanes()) {
+        for first in (0..count).step_by(self.tape.lanes()) {
             let held = self.load(function, matrices, first)?;
             for lane in 0..held {
                 observe(
-                    self.extreme_eigenvalue(lane, |a, b| a < b),
-                    self.extreme_eigenvalue(lane, |a, b| a > b),
+                    self.tape.extreme_eigenvalue(lane, |a, b| a < b),
+                    self.tape.extreme_eigenvalue(lane, |a, b| a > b),
                 );
             }
-            let Self { chunk, work } = self;
-            let finite = chunk.simd().run(Apply { function, chunk, work });
-            if !finite {
-                self.check_overflow(function, first, held)?;
-            }
-            unpack(n, self.work.numbers(), self.chunk.lanes(), held, &mut out[first * n * n..]);
+            self.tape.evaluate(function, first, held)?;
+            unpack(n, self.tape.work.numbers(), self.tape.lanes(), held, &mut out[first * n * n..]);
         }
         Ok(())
     }
@@ -125,18 +117,18 @@ impl<T: Real> SpectralMap<T> {
         let count = check_batch(n, matrices)?;
         check_length("the directions", directions.len(), matrices.len())?;
         check_length("the output", out.len(), matrices.len())?;
-        for first in (0..count).step_by(self.chunk.lanes()) {
+        for first in (0..count).step_by(self.tape.lanes()) {
             let held = self.load(function, matrices, first)?;
-            pack(n, &directions[first * n * n..], self.chunk.lanes(), self.work.numbers_mut());
-            let Self { chunk, work } = self;
-            let finite = chunk.simd().run(Derivative { function, chunk, work });
-            if !finite {
+            self.tape.prepare(function);
+            let lanes = self.tape.lanes();
+            pack(n, &directions[first * n * n..], lanes, self.tape.work.numbers_mut());
+            if let Err(error) = self.tape.differentiate(function, Given::Everything, first, held) {
                 for matrix in first..first + held {
                     check_finite(self.simd(), matrix, n, &directions[matrix * n * n..(matrix + 1) * n * n])?;
                 }
-                self.check_overflow(function, first, held)?;
+                return Err(error);
             }
-            unpack(n, self.work.numbers(), self.chunk.lanes(), held, &mut out[first * n * n..]);
+            unpack(n, self.tape.work.numbers(), lanes, held, &mut out[first * n * n..]);
         }
         Ok(())
     }
@@ -144,40 +136,9 @@ impl<T: Real> SpectralMap<T> {
     /// Decomposes a chunk and checks that its eigenvalues are in the domain of the function.
     fn load(&mut self, function: SpectralFunction<T>, matrices: &[T], first: usize) -> Result<usize, Error> {
         function.check()?;
-        let held = self.chunk.load(matrices, first)?;
-        if function.needs_positive() {
-            for lane in 0..held {
-                let smallest = self.extreme_eigenvalue(lane, |a, b| a < b);
-                if !(smallest > T::ZERO) {
-                    return Err(Error::NotPositiveDefinite {
-                        matrix: first + lane,
-                        smallest_eigenvalue: smallest.to_f64(),
-                    });
-                }
-            }
-        }
+        let held = self.tape.chunk.load(matrices, first)?;
+        self.tape.check_domain(function, first, held)?;
         Ok(held)
-    }
-
-    fn extreme_eigenvalue(&self, lane: usize, before: impl Fn(T, T) -> bool) -> T {
-        let first = self.chunk.value(0, lane);
-        (1..self.n())
-            .map(|i| self.chunk.value(i, lane))
-            .fold(first, |extreme, value| if before(value, extreme) { value } else { extreme })
-    }
-
-    /// Says which of the results is not finite. Lanes without a matrix hold the identity, where every function is.
-    fn check_overflow(&self, function: SpectralFunction<T>, first: usize, held: usize) -> Result<(), Error> {
-        let (size, lanes) = (self.n() * self.n(), self.chunk.lanes());
-        let overflows = |lane: &usize| (0..size).any(|i| !self.work.numbers()[i * lanes + lane].is_finite());
-        match (0..held).find(overflows) {
-            None => Ok(()),
-            Some(lane) => Err(Error::Overflow {
-                operation: function.name(),
-                matrix: first + lane,
-                largest_eigenvalue: self.extreme_eigenvalue(lane, |a, b| a > b).to_f64(),
-            }),
-        }
     }
 }
 
@@ -187,82 +148,5 @@ fn unpack<T: Real>(n: usize, source: &[T], lanes: usize, held: usize, matrices: 
         for (i, entry) in matrices[lane * n * n..(lane + 1) * n * n].iter_mut().enumerate() {
             *entry = source[i * lanes + lane];
         }
-    }
-}
-
-/// Whether all entries of all lanes are finite.
-#[inline(always)]
-fn all_finite<V: Lanes>(entries: &[V]) -> bool {
-    let mut sum = V::zero();
-    for &entry in entries {
-        sum = entry.mul_add(V::zero(), sum);
-    }
-    !V::any(!sum.eq(V::zero()))
-}
-
-/// Writes `F(A)` to the front of `work`; returns whether all of it is finite.
-struct Apply<'a, T: Real> {
-    function: SpectralFunction<T>,
-    chunk: &'a mut Chunk<T>,
-    work: &'a mut Buffer<T>,
-}
-
-impl<T: Real> Kernel<T> for Apply<'_, T> {
-    type Output = bool;
-
-    #[inline(always)]
-    fn run<V: Lanes<Scalar = T>>(self) -> bool {
-        let n = self.chunk.n();
-        let (u, values) = self.chunk.vectors_and_values::<V>();
-        let (out, rest) = self.work.vectors::<V>().split_at_mut(n * n);
-        let (scaled, rest) = rest.split_at_mut(n * n);
-        let f = &mut rest[..n];
-        for i in 0..n {
-            f[i] = self.function.value(self.function.prepare(values[i]));
-        }
-        for i in 0..n {
-            for k in 0..n {
-                scaled[i * n + k] = u[i * n + k] * f[k];
-            }
-        }
-        symmetric_product(n, scaled, u, out);
-        all_finite(out)
-    }
-}
-
-/// Replaces the directions at the front of `work` by `DF(A)[E]`; returns whether all of it is finite.
-struct Derivative<'a, T: Real> {
-    function: SpectralFunction<T>,
-    chunk: &'a mut Chunk<T>,
-    work: &'a mut Buffer<T>,
-}
-
-impl<T: Real> Kernel<T> for Derivative<'_, T> {
-    type Output = bool;
-
-    #[inline(always)]
-    fn run<V: Lanes<Scalar = T>>(self) -> bool {
-        let n = self.chunk.n();
-        let (u, values) = self.chunk.vectors_and_values::<V>();
-        let (e, rest) = self.work.vectors::<V>().split_at_mut(n * n);
-        let (product, rest) = rest.split_at_mut(n * n);
-        let (transposed, rest) = rest.split_at_mut(n * n);
-        let prepared = &mut rest[..n];
-        for i in 0..n {
-            prepared[i] = self.function.prepare(values[i]);
-            for j in 0..n {
-                transposed[j * n + i] = u[i * n + j];
-            }
-        }
-        congruence(n, transposed, e, product);
-        for i in 0..n {
-            for j in 0..=i {
-                let slope = self.function.divided_difference(values[i], values[j], prepared[i], prepared[j]);
-                e[i * n + j] = slope * e[i * n + j];
-                e[j * n + i] = e[i * n + j];
-            }
-        }
-        congruence(n, u, e, product);
-        all_finite(e)
     }
 }

@@ -2,6 +2,8 @@
 
 mod function;
 mod map;
+mod tape;
 
 pub use function::SpectralFunction;
 pub use map::SpectralMap;
+pub use tape::SpectralTape;

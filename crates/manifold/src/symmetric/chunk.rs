@@ -24,6 +24,15 @@ pub(crate) struct Chunk<T: Real> {
     large: Option<Large>,
 }
 
+/// Which entries of a matrix are there.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Given {
+    /// All of them, to be checked for symmetry.
+    Everything,
+    /// Those on and below the diagonal.
+    LowerTriangle,
+}
+
 /// What a decomposition is for. The eigenvalues have the same bits either way.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wanted {
@@ -92,12 +101,58 @@ impl<T: Real> Chunk<T> {
         first: usize,
     ) -> Result<usize, Error> {
         self.width = width;
-        let alone = width == 1;
         let held = pack(self.n, &matrices[first * self.n * self.n..], width, self.work.numbers_mut());
-        let sound = self.simd.run(Prepare { n: self.n, alone, work: &mut self.work });
-        if !sound {
+        if !self.prepare(Given::Everything) {
             check_symmetric(self.simd, self.n, matrices, first..first + held)?;
         }
+        self.decompose(wanted, first, held)?;
+        Ok(held)
+    }
+
+    /// Makes room for up to as many matrices as there are lanes, to be placed by [`Chunk::place`]; a matrix that is alone gets the
+    /// arithmetic units to itself.
+    pub(crate) fn begin(&mut self, held: usize) {
+        self.width = if held == 1 { 1 } else { self.lanes };
+    }
+
+    /// The number of lanes in use: all of them, or one.
+    pub(crate) fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Puts the lower triangle of a row-major matrix into a lane.
+    pub(crate) fn place(&mut self, lane: usize, matrix: &[T]) {
+        place_triangle(self.n, matrix, self.width, lane, self.work.numbers_mut());
+    }
+
+    /// Decomposes the `held` matrices that were placed; errors count them from zero.
+    pub(crate) fn decompose_placed(&mut self, held: usize) -> Result<(), Error> {
+        let (n, width) = (self.n, self.width);
+        if held < width {
+            for (i, row) in self.work.numbers_mut()[..n * n * width].chunks_exact_mut(width).enumerate() {
+                row[held..].fill(if i % (n + 1) == 0 { T::ONE } else { T::ZERO });
+            }
+        }
+        if !self.prepare(Given::LowerTriangle) {
+            let numbers = self.work.numbers();
+            let entries = (0..held).flat_map(|lane| (0..n * n).map(move |i| (lane, i)));
+            for (matrix, i) in entries.filter(|(_, i)| i % n <= i / n) {
+                let (row, column, value) = (i / n, i % n, numbers[i * width + matrix].to_f64());
+                if !value.is_finite() {
+                    return Err(Error::NotFinite { matrix, row, column, value });
+                }
+            }
+        }
+        self.decompose(Wanted::Everything, 0, held)
+    }
+
+    fn prepare(&mut self, given: Given) -> bool {
+        self.simd.run(Prepare { n: self.n, alone: self.width == 1, given, work: &mut self.work })
+    }
+
+    /// Decomposes what was prepared: `held` matrices, of which the first is number `first` of its batch.
+    fn decompose(&mut self, wanted: Wanted, first: usize, held: usize) -> Result<(), Error> {
+        let alone = self.width == 1;
         if self.large.is_some() {
             self.decompose_large(first, held)?;
         } else if !self.simd.run(Decompose { n: self.n, alone, wanted, work: &mut self.work }) {
@@ -110,7 +165,7 @@ impl<T: Real> Chunk<T> {
         }
         let overflows = |lane: &usize| (0..self.n).any(|i| !self.value(i, *lane).is_finite());
         match (0..held).find(overflows) {
-            None => Ok(held),
+            None => Ok(()),
             Some(lane) => Err(Error::TooLarge { operation: "an eigenvalue", matrix: first + lane }),
         }
     }
@@ -173,6 +228,15 @@ pub(crate) fn pack<T: Real>(n: usize, matrices: &[T], lanes: usize, target: &mut
     held
 }
 
+/// Puts the lower triangle of a row-major matrix into a lane: entry `i` goes to place `i * lanes + lane`.
+pub(crate) fn place_triangle<T: Real>(n: usize, matrix: &[T], lanes: usize, lane: usize, target: &mut [T]) {
+    for (i, row) in matrix[..n * n].chunks_exact(n).enumerate() {
+        for (j, &entry) in row[..=i].iter().enumerate() {
+            target[(i * n + j) * lanes + lane] = entry;
+        }
+    }
+}
+
 fn sweeps(n: usize) -> usize {
     tolerance::SWEEPS_PER_EIGENVALUE * n
 }
@@ -194,6 +258,7 @@ impl<T: Real> Kernel<T> for Width {
 struct Prepare<'a, T: Real> {
     n: usize,
     alone: bool,
+    given: Given,
     work: &'a mut Buffer<T>,
 }
 
@@ -214,7 +279,8 @@ impl<T: Real> Prepare<'_, T> {
         let (mut largest, mut asymmetry, mut not_finite) = (V::zero(), V::zero(), V::zero());
         for i in 0..n {
             for j in 0..=i {
-                let (lower, upper) = (a[i * n + j], a[j * n + i]);
+                let lower = a[i * n + j];
+                let upper = if self.given == Given::Everything { a[j * n + i] } else { lower };
                 // Zero times a number is zero, times NaN or infinity it is NaN.
                 not_finite = lower.mul_add(V::zero(), upper.mul_add(V::zero(), not_finite));
                 largest = lower.abs().max(upper.abs()).max(largest);

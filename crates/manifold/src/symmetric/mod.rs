@@ -6,5 +6,5 @@ mod large;
 mod ql;
 mod tridiagonal;
 
-pub(crate) use chunk::{Chunk, check_batch, check_symmetric, pack};
+pub(crate) use chunk::{Chunk, check_batch, check_symmetric, pack, place_triangle};
 pub use eigen::SymmetricEigen;
