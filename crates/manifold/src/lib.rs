@@ -48,5 +48,5 @@ pub use real::Real;
 pub use spd::{Spd, SpdMean, SpdMetric};
 pub use spectral::{SpectralFunction, SpectralMap, SpectralTape};
 pub use stiefel::{Polar, Qr, Retraction, RetractionKind, Stiefel, StiefelMetric, fill_standard_normal};
-pub use symmetric::SymmetricEigen;
+pub use symmetric::{SymmetricEigen, check_symmetric};
 pub use vectorisation::Vectorisation;

@@ -1,10 +1,13 @@
 //! Symmetric matrices as vectors, with adjoints.
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::check_length;
 use crate::{Error, Real};
 
 /// How a symmetric `n x n` matrix becomes a vector.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Vectorisation {
     /// All `n^2` entries, row by row. The paper's parameter counts.
     Vec,

@@ -1,12 +1,15 @@
 //! Retractions: from the tangent space back to the manifold, with exact derivatives.
 
+use serde::{Deserialize, Serialize};
+
 use super::{Polar, Qr, Stiefel};
 use crate::error::check_length;
 use crate::simd::Simd;
 use crate::{Error, Real};
 
 /// Which factor maps `W + X` back to the manifold. Both agree with the exponential map to first order; the polar one to second.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum RetractionKind {
     /// `uf(W + X)`, the nearest point.
     Polar,

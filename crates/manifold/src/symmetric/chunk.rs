@@ -432,8 +432,14 @@ pub(crate) fn check_batch<T: Real>(n: usize, matrices: &[T]) -> Result<usize, Er
     Ok(matrices.len() / (n * n))
 }
 
-/// Checks that the given matrices of a batch are finite and symmetric.
-pub(crate) fn check_symmetric<T: Real>(
+/// Checks that the given matrices of a batch are finite and symmetric, up to rounding.
+///
+/// # Errors
+/// [`Error::NotFinite`] or [`Error::NotSymmetric`], for the first matrix at fault.
+///
+/// # Panics
+/// If there are fewer matrices.
+pub fn check_symmetric<T: Real>(
     simd: Simd,
     n: usize,
     matrices: &[T],

@@ -6,5 +6,6 @@ mod large;
 mod ql;
 mod tridiagonal;
 
-pub(crate) use chunk::{Chunk, check_batch, check_symmetric, pack, place_triangle};
+pub use chunk::check_symmetric;
+pub(crate) use chunk::{Chunk, check_batch, pack, place_triangle};
 pub use eigen::SymmetricEigen;

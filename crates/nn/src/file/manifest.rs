@@ -1,0 +1,60 @@
+//! What a model file says about its model.
+
+use serde::{Deserialize, Serialize};
+
+use crate::spdnet::SpdNetConfig;
+use crate::{Error, check};
+
+/// What one needs to know to use a model on new data.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    /// The network and its shape.
+    pub network: Network,
+    /// The unit of the data that the matrices were made from, such as `uV`; `1` for data without one (recentred covariances).
+    pub unit: String,
+    /// The names of the classes, in the order of the logits.
+    pub classes: Vec<String>,
+    /// The names of the channels, in the order of the rows.
+    pub channels: Vec<String>,
+    /// The version of fedspd that trained it.
+    pub fedspd: String,
+}
+
+/// A network and its shape.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", tag = "kind")]
+#[non_exhaustive]
+pub enum Network {
+    /// An SPDnet.
+    SpdNet(SpdNetConfig),
+}
+
+impl Manifest {
+    /// The manifest of an SPDnet trained by this version.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if the names do not fit the network.
+    pub fn spdnet(
+        config: SpdNetConfig,
+        unit: &str,
+        classes: Vec<String>,
+        channels: Vec<String>,
+    ) -> Result<Self, Error> {
+        let (unit, fedspd) = (unit.to_owned(), env!("CARGO_PKG_VERSION").to_owned());
+        let manifest = Self { network: Network::SpdNet(config), unit, classes, channels, fedspd };
+        manifest.check()?;
+        Ok(manifest)
+    }
+
+    pub(super) fn check(&self) -> Result<(), Error> {
+        let Network::SpdNet(config) = &self.network;
+        config.check()?;
+        let (classes, channels) = (config.classes, config.first());
+        check("classes", self.classes.len(), self.classes.len() == classes, || format!("{classes} names"))?;
+        check("channels", self.channels.len(), self.channels.len() == channels, || {
+            format!("{channels} names")
+        })?;
+        check("unit", &self.unit, !self.unit.is_empty(), || "a unit, or 1".into())
+    }
+}

@@ -1,0 +1,174 @@
+//! Saving and loading.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use fedspd_manifold::{Real, Stiefel};
+use safetensors::{Dtype, SafeTensors, serialize, tensor::TensorView};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use sha2::{Digest, Sha256};
+
+use super::manifest::{Manifest, Network};
+use super::{Fault, atomic};
+use crate::Error;
+use crate::params::{Geometry, Layout, ParamSet};
+
+/// The key of our entry in the metadata.
+const KEY: &str = "fedspd";
+const FORMAT: &str = "fedspd-model";
+/// The version that this program writes, and the newest it can load.
+const VERSION: u64 = 1;
+
+#[derive(Serialize, Deserialize)]
+struct Envelope<'a> {
+    format: String,
+    version: u64,
+    sha256: String,
+    /// Kept as text, because the checksum covers it.
+    #[serde(borrow)]
+    manifest: &'a RawValue,
+}
+
+/// Saves a model. The file is replaced as a whole or not at all.
+///
+/// # Errors
+/// [`Error::Config`] or [`Error::Model`] if manifest and parameters do not fit together; [`Error::File`].
+pub fn save<T: Real>(path: &Path, manifest: &Manifest, parameters: &ParamSet<T>) -> Result<(), Error> {
+    manifest.check()?;
+    let at = |fault| Error::Model { path: path.to_owned(), fault };
+    if **parameters.layout() != layout(manifest)? {
+        let problem = "or another one is not of the network that the manifest describes".to_owned();
+        let name = parameters.layout().parameters().first().map_or(String::new(), |p| p.name.clone());
+        return Err(at(Fault::Parameter { name, problem }));
+    }
+    let (dtype, width) = if T::MANTISSA_BITS > 32 { (Dtype::F64, 8) } else { (Dtype::F32, 4) };
+    let mut bytes = Vec::with_capacity(parameters.values().len() * width);
+    for &value in parameters.values() {
+        match dtype {
+            Dtype::F64 => bytes.extend(value.to_f64().to_le_bytes()),
+            _ => bytes.extend((value.to_f64() as f32).to_le_bytes()),
+        }
+    }
+    let unreadable = |error: &dyn std::fmt::Display| at(Fault::Manifest { reason: error.to_string() });
+    let text = serde_json::to_string(manifest).map_err(|error| unreadable(&error))?;
+    let tensors = parameters.layout().parameters().iter().map(|parameter| {
+        let range = parameter.range();
+        let data = &bytes[range.start * width..range.end * width];
+        let view = TensorView::new(dtype, parameter.shape.clone(), data);
+        view.map(|view| (parameter.name.as_str(), view)).map_err(|error| unreadable(&error))
+    });
+    let tensors = tensors.collect::<Result<Vec<_>, _>>()?;
+    let manifest = RawValue::from_string(text).map_err(|error| unreadable(&error))?;
+    let sha256 = checksum(&manifest, tensors.iter().map(|(name, view)| (*name, view.data())));
+    let envelope = Envelope { format: FORMAT.to_owned(), version: VERSION, sha256, manifest: &manifest };
+    let metadata = serde_json::to_string(&envelope).map_err(|error| unreadable(&error))?;
+    let file = serialize(tensors, Some(HashMap::from([(KEY.to_owned(), metadata)])))
+        .map_err(|error| unreadable(&error))?;
+    atomic::write(path, &file).map_err(|source| Error::File { path: path.to_owned(), source })
+}
+
+/// Loads a model, in the floating-point type asked for.
+///
+/// # Errors
+/// [`Error::File`] if it cannot be read; [`Error::Model`] if it is cut off, damaged, someone else's or of a later version, or if its
+/// parameters do not fit its network, are not finite or have lost their orthonormal columns.
+pub fn load<T: Real>(path: &Path) -> Result<(Manifest, ParamSet<T>), Error> {
+    let bytes = fs::read(path).map_err(|source| Error::File { path: path.to_owned(), source })?;
+    let at = |fault| Error::Model { path: path.to_owned(), fault };
+    let unsafe_tensors =
+        |error: &dyn std::fmt::Display| at(Fault::NotSafetensors { reason: error.to_string() });
+    let tensors = SafeTensors::deserialize(&bytes).map_err(|error| unsafe_tensors(&error))?;
+    let (_, header) = SafeTensors::read_metadata(&bytes).map_err(|error| unsafe_tensors(&error))?;
+    let metadata = header.metadata().as_ref().and_then(|entries| entries.get(KEY));
+    let metadata = metadata.ok_or_else(|| at(Fault::Foreign))?;
+    let unreadable = |error: &dyn std::fmt::Display| at(Fault::Manifest { reason: error.to_string() });
+    let envelope: Envelope<'_> = serde_json::from_str(metadata).map_err(|error| unreadable(&error))?;
+    if envelope.format != FORMAT {
+        return Err(at(Fault::Foreign));
+    }
+    if envelope.version > VERSION {
+        return Err(at(Fault::Future { found: envelope.version, newest: VERSION }));
+    }
+    let manifest: Manifest =
+        serde_json::from_str(envelope.manifest.get()).map_err(|error| unreadable(&error))?;
+    manifest.check().map_err(|error| unreadable(&error))?;
+    let layout = Arc::new(layout(&manifest)?);
+    let data = layout.parameters().iter().map(|parameter| {
+        let view = tensors.tensor(&parameter.name);
+        (parameter.name.as_str(), view.map_or(&[][..], |view| view.data()))
+    });
+    let found = checksum(envelope.manifest, data);
+    if found != envelope.sha256 {
+        let expected = envelope.sha256.chars().take(12).collect();
+        return Err(at(Fault::Checksum { expected, found: found[..12].to_owned() }));
+    }
+    let parameters = read(&tensors, layout).map_err(at)?;
+    Ok((manifest, parameters))
+}
+
+/// The layout of the network that a manifest describes.
+fn layout(manifest: &Manifest) -> Result<Layout, Error> {
+    let Network::SpdNet(config) = &manifest.network;
+    config.layout()
+}
+
+/// SHA-256 of the manifest's text, and of the name and the bytes of each tensor.
+fn checksum<'a>(manifest: &RawValue, tensors: impl Iterator<Item = (&'a str, &'a [u8])>) -> String {
+    let mut hash = Sha256::new();
+    let mut add = |bytes: &[u8]| {
+        hash.update((bytes.len() as u64).to_le_bytes());
+        hash.update(bytes);
+    };
+    add(manifest.get().as_bytes());
+    for (name, data) in tensors {
+        add(name.as_bytes());
+        add(data);
+    }
+    hash.finalize().iter().fold(String::new(), |mut text, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// How far from orthonormal the columns of a saved matrix may be.
+fn largest_infeasibility(dtype: Dtype) -> f64 {
+    if dtype == Dtype::F64 { 1e-8 } else { 1e-4 }
+}
+
+fn read<T: Real>(tensors: &SafeTensors<'_>, layout: Arc<Layout>) -> Result<ParamSet<T>, Fault> {
+    let mut values = Vec::new();
+    for parameter in layout.parameters() {
+        let fault = |problem: String| Fault::Parameter { name: parameter.name.clone(), problem };
+        let view = tensors.tensor(&parameter.name).map_err(|_| fault("is missing".into()))?;
+        if view.shape() != parameter.shape {
+            let problem = format!("has shape {:?} where {:?} was expected", view.shape(), parameter.shape);
+            return Err(fault(problem));
+        }
+        let numbers: Vec<f64> = match view.dtype() {
+            Dtype::F64 => view.data().as_chunks().0.iter().map(|&bytes| f64::from_le_bytes(bytes)).collect(),
+            Dtype::F32 => {
+                let numbers = view.data().as_chunks().0.iter();
+                numbers.map(|&bytes| f64::from(f32::from_le_bytes(bytes))).collect()
+            }
+            other => return Err(fault(format!("is of type {other:?} where F64 or F32 was expected"))),
+        };
+        if let Some(place) = numbers.iter().position(|number| !number.is_finite()) {
+            return Err(fault(format!("has {} at place {place}", numbers[place])));
+        }
+        if let (Geometry::Stiefel, &[p, k]) = (parameter.geometry, &parameter.shape[..]) {
+            let error = Stiefel::new(p, k).and_then(|mut stiefel| stiefel.feasibility_error(&numbers));
+            let error = error.map_err(|error| fault(error.to_string()))?;
+            if error > largest_infeasibility(view.dtype()) {
+                return Err(fault(format!("has columns that are {error:.1e} away from orthonormal")));
+            }
+        }
+        values.extend(numbers.into_iter().map(T::from_f64));
+    }
+    ParamSet::new(layout, values)
+        .map_err(|error| Fault::Parameter { name: String::new(), problem: error.to_string() })
+}

@@ -1,0 +1,41 @@
+//! `SPDnet` and its training: exact gradients, optimisers that stay on their manifold, the same bytes on any number of threads.
+//!
+//! | what | where |
+//! |---|---|
+//! | parameters with geometry, role and scope | [`ParamSet`], [`Layout`] |
+//! | what training needs of a network | [`Model`] |
+//! | the network | [`SpdNet`], [`SpdNetConfig`], [`SpdTrials`] |
+//! | optimisers on Euclidean and Stiefel parameters | [`Optimiser`], [`OptimiserConfig`], [`Trivialisation`] |
+//! | learning-rate schedules, early stopping | [`schedule`] |
+//! | epochs and evaluation | [`Trainer`] |
+//! | model files | [`file`] |
+//! | random streams | [`Seed`], [`Stream`] |
+//! | labelled SPD data made to order | [`SyntheticTask`] |
+//!
+//! The centre is the [`ParamSet`]: a model is a set of named tensors, each with three facts. Optimisers read its geometry and role;
+//! the federated engine reads its geometry and scope; nothing above a [`Model`] knows which network it trains.
+//!
+//! No global state, no clock, no global generator: a result is a function of parameters, data and seed.
+
+mod error;
+pub mod file;
+mod loss;
+mod model;
+mod optim;
+mod params;
+pub mod schedule;
+mod seed;
+mod spdnet;
+mod synthetic;
+mod train;
+
+pub use error::Error;
+pub use model::{Dropout, Model};
+pub use optim::{AdamSettings, Optimiser, OptimiserConfig, Trivialisation, landing_field};
+pub use params::{Geometry, Layout, ParamSet, Parameter, Role, Scope, Tensor};
+pub use seed::{Purpose, Seed, Stream, shuffle};
+pub use spdnet::{ClampReport, Examples, SpdNet, SpdNetConfig, SpdNetWorkspace, SpdTrials};
+pub use synthetic::SyntheticTask;
+pub use train::{Evaluation, Trainer};
+
+pub(crate) use error::check;

@@ -1,0 +1,126 @@
+//! What a network offers to training: the seam between networks and everything above them.
+
+use std::sync::Arc;
+
+use fedspd_manifold::Real;
+use fedspd_manifold::simd::Simd;
+
+use crate::loss::softmax;
+use crate::params::{Layout, ParamSet};
+use crate::seed::{Seed, Stream};
+use crate::{Error, check};
+
+/// The random part of a batch: the stream of its epoch, and its place in it.
+#[derive(Clone, Copy, Debug)]
+pub struct Dropout {
+    /// The stream of the epoch.
+    pub stream: Stream,
+    /// The number of trials of the epoch before this batch.
+    pub seen: u64,
+}
+
+/// A network. It holds no parameters and no memory: both are given to its methods.
+pub trait Model<T: Real>: Sync {
+    /// Labelled trials as the network reads them.
+    type Examples: Sync;
+    /// The memory of its passes.
+    type Workspace: Send;
+
+    /// Names, shapes and facts of its parameters.
+    fn layout(&self) -> &Arc<Layout>;
+
+    /// The number of classes.
+    fn classes(&self) -> usize;
+
+    /// First values of the parameters.
+    ///
+    /// # Errors
+    /// [`Error::Geometry`] if a draw fails.
+    fn initial(&self, seed: Seed) -> Result<ParamSet<T>, Error>;
+
+    /// Memory for passes on up to that many threads of the current rayon pool. Results do not depend on their number.
+    ///
+    /// # Errors
+    /// [`Error::Config`] for no threads.
+    fn workspace(&self, threads: usize) -> Result<Self::Workspace, Error>;
+
+    /// The mean cross-entropy of the trials of a batch, and its gradient in the layout of the parameters.
+    ///
+    /// # Errors
+    /// [`Error::Config`] for an empty batch or a trial that is not there, [`Error::ForeignParameters`], [`Error::Diverged`].
+    fn loss_and_gradient(
+        &self,
+        parameters: &ParamSet<T>,
+        examples: &Self::Examples,
+        batch: &[usize],
+        dropout: Option<Dropout>,
+        workspace: &mut Self::Workspace,
+        gradient: &mut [T],
+    ) -> Result<T, Error>;
+
+    /// The logits of the trials of a batch, row by row.
+    ///
+    /// # Errors
+    /// As [`Model::loss_and_gradient`].
+    fn logits(
+        &self,
+        parameters: &ParamSet<T>,
+        examples: &Self::Examples,
+        batch: &[usize],
+        workspace: &mut Self::Workspace,
+        logits: &mut [T],
+    ) -> Result<(), Error>;
+
+    /// The probabilities of the classes for the trials of a batch, row by row.
+    ///
+    /// # Errors
+    /// As [`Model::loss_and_gradient`].
+    fn probabilities(
+        &self,
+        parameters: &ParamSet<T>,
+        examples: &Self::Examples,
+        batch: &[usize],
+        workspace: &mut Self::Workspace,
+        probabilities: &mut [T],
+    ) -> Result<(), Error> {
+        self.logits(parameters, examples, batch, workspace, probabilities)?;
+        softmax(Simd::detect()?, self.classes(), probabilities);
+        Ok(())
+    }
+
+    /// The most probable class of each trial of a batch; the first of equals.
+    ///
+    /// # Errors
+    /// As [`Model::loss_and_gradient`].
+    fn predict(
+        &self,
+        parameters: &ParamSet<T>,
+        examples: &Self::Examples,
+        batch: &[usize],
+        workspace: &mut Self::Workspace,
+    ) -> Result<Vec<usize>, Error> {
+        let mut logits = vec![T::ZERO; batch.len() * self.classes()];
+        self.logits(parameters, examples, batch, workspace, &mut logits)?;
+        Ok(logits.chunks_exact(self.classes()).map(first_largest).collect())
+    }
+}
+
+/// The place of the largest number; the first of equals.
+pub(crate) fn first_largest<T: Real>(row: &[T]) -> usize {
+    (1..row.len()).fold(0, |best, i| if row[i] > row[best] { i } else { best })
+}
+
+/// Checks that a batch is not empty and that its trials are there.
+pub(crate) fn check_batch(batch: &[usize], trials: usize) -> Result<(), Error> {
+    check("the batch", batch.len(), !batch.is_empty(), || "one or more trials".into())?;
+    let outside = batch.iter().find(|&&trial| trial >= trials);
+    outside.map_or(Ok(()), |trial| check("a trial", trial, false, || format!("below {trials}")))
+}
+
+/// Checks that parameters are those of a model.
+pub(crate) fn check_parameters<T: Real>(layout: &Arc<Layout>, parameters: &ParamSet<T>) -> Result<(), Error> {
+    if Arc::ptr_eq(layout, parameters.layout()) || layout == parameters.layout() {
+        return Ok(());
+    }
+    Err(Error::ForeignParameters { expected: layout.size(), found: parameters.values().len() })
+}

@@ -1,0 +1,211 @@
+//! Optimisers on tagged parameters: each parameter is moved by a rule that fits its geometry.
+
+mod adam;
+mod landing;
+mod riemannian_adam;
+mod riemannian_sgd;
+mod sgd;
+mod trivialised_adam;
+
+use fedspd_manifold::{Real, RetractionKind};
+use serde::{Deserialize, Serialize};
+
+pub use adam::AdamSettings;
+pub use landing::landing_field;
+pub use trivialised_adam::Trivialisation;
+
+use crate::params::{Geometry, ParamSet, Parameter, Role};
+use crate::{Error, check};
+
+/// Which rules move the parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "method", deny_unknown_fields)]
+pub enum OptimiserConfig {
+    /// Adam everywhere; on Stiefel parameters in the tangent space at a base point (the paper's trivialisation).
+    Adam {
+        /// Moments and weight decay.
+        adam: AdamSettings,
+        /// From the tangent space to the manifold.
+        retraction: RetractionKind,
+        /// Take the current point for the new base after so many steps; never if absent.
+        rebase_every: Option<u64>,
+    },
+    /// Adam with the intrinsic step on Stiefel parameters: transported first moment, one second moment for the whole matrix.
+    RiemannianAdam {
+        /// Moments and weight decay.
+        adam: AdamSettings,
+        /// From the tangent space to the manifold.
+        retraction: RetractionKind,
+    },
+    /// Gradient descent with momentum, transported on Stiefel parameters.
+    RiemannianSgd {
+        /// The share of the last step that is kept.
+        momentum: f64,
+        /// Pulls Euclidean parameters to zero.
+        weight_decay: f64,
+        /// From the tangent space to the manifold.
+        retraction: RetractionKind,
+    },
+    /// Gradient descent that leaves the manifold by a bounded distance and is drawn back; [`Optimiser::finish`] lands.
+    Landing {
+        /// The strength of the pull towards the manifold.
+        attraction: f64,
+        /// The largest `|W^T W - I|` on the way.
+        safe_distance: f64,
+        /// The share of the last step that is kept, for Euclidean parameters.
+        momentum: f64,
+        /// Pulls Euclidean parameters to zero.
+        weight_decay: f64,
+    },
+}
+
+impl Default for OptimiserConfig {
+    fn default() -> Self {
+        let (adam, retraction) = (AdamSettings::default(), RetractionKind::Polar);
+        Self::Adam { adam, retraction, rebase_every: None }
+    }
+}
+
+impl OptimiserConfig {
+    /// Checks the settings.
+    ///
+    /// # Errors
+    /// [`Error::Config`] with the name of the setting, its value and what it must be.
+    pub fn check(&self) -> Result<(), Error> {
+        let share = |name, value: f64| {
+            check(name, value, (0.0..1.0).contains(&value), || "at least 0 and less than 1".into())
+        };
+        let positive = |name, value: f64| {
+            check(name, value, value > 0.0 && value.is_finite(), || "positive and finite".into())
+        };
+        let decay = |value: f64| {
+            let holds = value >= 0.0 && value.is_finite();
+            check("weight_decay", value, holds, || "at least 0 and finite".into())
+        };
+        match *self {
+            Self::Adam { adam, .. } | Self::RiemannianAdam { adam, .. } => {
+                share("betas", adam.betas.0)?;
+                share("betas", adam.betas.1)?;
+                positive("epsilon", adam.epsilon)?;
+                decay(adam.weight_decay)?;
+                if let Self::Adam { rebase_every: Some(steps), .. } = *self {
+                    check("rebase_every", steps, steps > 0, || "at least 1".into())?;
+                }
+                Ok(())
+            }
+            Self::RiemannianSgd { momentum, weight_decay, .. } => {
+                share("momentum", momentum)?;
+                decay(weight_decay)
+            }
+            Self::Landing { attraction, safe_distance, momentum, weight_decay } => {
+                positive("attraction", attraction)?;
+                let inside = safe_distance > 0.0 && safe_distance < 1.0;
+                check("safe_distance", safe_distance, inside, || "between 0 and 1".into())?;
+                share("momentum", momentum)?;
+                decay(weight_decay)
+            }
+        }
+    }
+}
+
+/// How one parameter moves.
+trait Rule<T>: Send {
+    /// Moves the values against the gradient.
+    fn step(&mut self, values: &mut [T], gradient: &[T], learning_rate: f64) -> Result<(), Error>;
+
+    /// Brings the values to where they belong after the last step.
+    fn finish(&mut self, _values: &mut [T]) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+/// Moves parameters by their gradients. It keeps the state of its rules; parameters stay with the caller.
+///
+/// Weight decay touches Euclidean parameters only, and statistics are never touched. No step allocates, unless a retraction meets a matrix
+/// so far from the manifold that it needs its singular values.
+pub struct Optimiser<T> {
+    rules: Vec<(std::ops::Range<usize>, Box<dyn Rule<T>>)>,
+    size: usize,
+}
+
+impl<T: Real> Optimiser<T> {
+    /// An optimiser that starts at these parameters.
+    ///
+    /// # Errors
+    /// [`Error::Config`] for settings out of range.
+    pub fn new(config: OptimiserConfig, parameters: &ParamSet<T>) -> Result<Self, Error> {
+        config.check()?;
+        let trained = parameters.iter().filter(|(parameter, _)| parameter.role == Role::Trained);
+        let rules = trained
+            .map(|(parameter, values)| Ok((parameter.range(), rule(config, parameter, values)?)))
+            .collect::<Result<_, Error>>()?;
+        Ok(Self { rules, size: parameters.values().len() })
+    }
+
+    /// One step against the gradient, which has the layout of the parameters.
+    ///
+    /// # Errors
+    /// [`Error::Length`] for another model's gradient; [`Error::Diverged`] if the gradient is not finite.
+    pub fn step(
+        &mut self,
+        parameters: &mut ParamSet<T>,
+        gradient: &[T],
+        learning_rate: f64,
+    ) -> Result<(), Error> {
+        for (what, found) in [("the gradient", gradient.len()), ("the parameters", parameters.values().len())]
+        {
+            if found != self.size {
+                return Err(Error::Length { what, expected: self.size, found });
+            }
+        }
+        let positive = learning_rate >= 0.0 && learning_rate.is_finite();
+        check("the learning rate", learning_rate, positive, || "at least 0 and finite".into())?;
+        if let Some(entry) = gradient.iter().find(|entry| !entry.is_finite()) {
+            return Err(Error::Diverged { what: "an entry of the gradient", value: entry.to_f64() });
+        }
+        let values = parameters.values_mut();
+        for (range, rule) in &mut self.rules {
+            rule.step(&mut values[range.clone()], &gradient[range.clone()], learning_rate)?;
+        }
+        Ok(())
+    }
+
+    /// Brings the parameters to where they belong after the last step: those that a method lets leave their manifold land on it.
+    ///
+    /// # Errors
+    /// [`Error::Geometry`] if a matrix has lost its rank.
+    pub fn finish(&mut self, parameters: &mut ParamSet<T>) -> Result<(), Error> {
+        let values = parameters.values_mut();
+        self.rules.iter_mut().try_for_each(|(range, rule)| rule.finish(&mut values[range.clone()]))
+    }
+}
+
+fn rule<T: Real>(
+    config: OptimiserConfig,
+    parameter: &Parameter,
+    values: &[T],
+) -> Result<Box<dyn Rule<T>>, Error> {
+    let size = parameter.size();
+    Ok(match (config, parameter.geometry, &parameter.shape[..]) {
+        (OptimiserConfig::Adam { adam, retraction, rebase_every }, Geometry::Stiefel, &[p, k]) => {
+            Box::new(trivialised_adam::TrivialisedAdam::new(adam, retraction, rebase_every, (p, k), values)?)
+        }
+        (OptimiserConfig::RiemannianAdam { adam, retraction }, Geometry::Stiefel, &[p, k]) => {
+            Box::new(riemannian_adam::RiemannianAdam::new(adam, retraction, p, k)?)
+        }
+        (OptimiserConfig::RiemannianSgd { momentum, retraction, .. }, Geometry::Stiefel, &[p, k]) => {
+            Box::new(riemannian_sgd::RiemannianSgd::new(momentum, retraction, p, k)?)
+        }
+        (OptimiserConfig::Landing { attraction, safe_distance, .. }, Geometry::Stiefel, &[p, k]) => {
+            Box::new(landing::Landing::new(attraction, safe_distance, p, k)?)
+        }
+        (OptimiserConfig::Adam { adam, .. } | OptimiserConfig::RiemannianAdam { adam, .. }, ..) => {
+            Box::new(adam::Adam::new(adam, size)?)
+        }
+        (
+            OptimiserConfig::RiemannianSgd { momentum, weight_decay, .. }
+            | OptimiserConfig::Landing { momentum, weight_decay, .. },
+            ..,
+        ) => Box::new(sgd::Sgd::new(momentum, weight_decay, size)),
+    })
+}

@@ -1,0 +1,133 @@
+//! Adam on the tangent space of a base point (`algorithms.md`, 3.3; Lezcano-Casado 2019).
+
+use fedspd_manifold::{Real, Retraction, RetractionKind, Stiefel};
+
+use super::Rule;
+use super::adam::{Adam, AdamSettings};
+use crate::Error;
+
+/// A Stiefel matrix as a function of any matrix `B`: `W(B) = R_base(P_base(B))`, with the exact adjoint of its derivative.
+pub struct Trivialisation<T: Real> {
+    stiefel: Stiefel<T>,
+    retraction: Retraction<T>,
+    base: Vec<T>,
+    /// `P_base(B)` of the last `B`.
+    tangent: Vec<T>,
+    scratch: Vec<T>,
+}
+
+impl<T: Real> Trivialisation<T> {
+    /// At this base point, with `B = 0`.
+    ///
+    /// # Errors
+    /// [`Error::Geometry`] if the base is not a `p x k` matrix of full rank.
+    pub fn new(kind: RetractionKind, p: usize, k: usize, base: &[T]) -> Result<Self, Error> {
+        let zeros = || vec![T::ZERO; p * k];
+        let mut new = Self {
+            stiefel: Stiefel::new(p, k)?,
+            retraction: Retraction::new(kind, p, k)?,
+            base: zeros(),
+            tangent: zeros(),
+            scratch: zeros(),
+        };
+        new.rebase(base)?;
+        Ok(new)
+    }
+
+    /// Takes another base point, with `B = 0`.
+    ///
+    /// # Errors
+    /// As [`Trivialisation::new`].
+    pub fn rebase(&mut self, base: &[T]) -> Result<(), Error> {
+        self.tangent.fill(T::ZERO);
+        self.retraction.retract(base, &self.tangent, &mut self.scratch)?;
+        self.base.copy_from_slice(base);
+        Ok(())
+    }
+
+    /// The base point.
+    pub fn base(&self) -> &[T] {
+        &self.base
+    }
+
+    /// Replaces `B` by its tangent part, which changes nothing but its size, and writes `W(B)`. For `B = 0` that is the base, bit for bit.
+    ///
+    /// # Errors
+    /// [`Error::Geometry`] if `B` is not finite or not `p x k`.
+    pub fn point(&mut self, b: &mut [T], w: &mut [T]) -> Result<(), Error> {
+        self.stiefel.project(&self.base, b, &mut self.tangent)?;
+        self.retraction.retract(&self.base, &self.tangent, w)?;
+        b.copy_from_slice(&self.tangent);
+        Ok(())
+    }
+
+    /// Carries the gradient with respect to the last `W(B)` to that with respect to `B`.
+    ///
+    /// # Errors
+    /// [`Error::Geometry`] if the gradient is not finite or not `p x k`.
+    pub fn pull_back(&mut self, gradient: &[T], out: &mut [T]) -> Result<(), Error> {
+        self.retraction.adjoint(gradient, &mut self.scratch)?;
+        Ok(self.stiefel.project(&self.base, &self.scratch, out)?)
+    }
+
+    /// Projects a tangent vector of an old base to the tangent space of this one.
+    fn transport(&mut self, x: &mut [T]) -> Result<(), Error> {
+        self.stiefel.project(&self.base, x, &mut self.scratch)?;
+        x.copy_from_slice(&self.scratch);
+        Ok(())
+    }
+}
+
+pub(super) struct TrivialisedAdam<T: Real> {
+    trivialisation: Trivialisation<T>,
+    adam: Adam<T>,
+    b: Vec<T>,
+    gradient: Vec<T>,
+    /// Where the last step ended.
+    point: Vec<T>,
+    rebase_every: Option<u64>,
+    steps: u64,
+}
+
+impl<T: Real> TrivialisedAdam<T> {
+    pub(super) fn new(
+        settings: AdamSettings,
+        kind: RetractionKind,
+        rebase_every: Option<u64>,
+        (p, k): (usize, usize),
+        start: &[T],
+    ) -> Result<Self, Error> {
+        // Weight decay would pull B to zero, that is, W to wherever its base happens to be.
+        let settings = AdamSettings { weight_decay: 0.0, ..settings };
+        Ok(Self {
+            trivialisation: Trivialisation::new(kind, p, k, start)?,
+            adam: Adam::new(settings, p * k)?,
+            b: vec![T::ZERO; p * k],
+            gradient: vec![T::ZERO; p * k],
+            point: start.to_vec(),
+            rebase_every,
+            steps: 0,
+        })
+    }
+}
+
+impl<T: Real> Rule<T> for TrivialisedAdam<T> {
+    fn step(&mut self, values: &mut [T], gradient: &[T], learning_rate: f64) -> Result<(), Error> {
+        if values != self.point {
+            return Err(Error::Moved);
+        }
+        self.trivialisation.pull_back(gradient, &mut self.gradient)?;
+        self.adam.step(&mut self.b, &self.gradient, learning_rate)?;
+        self.trivialisation.point(&mut self.b, values)?;
+        self.point.copy_from_slice(values);
+        self.steps += 1;
+        if self.rebase_every.is_some_and(|every| self.steps.is_multiple_of(every)) {
+            // The base is the point *after* the step, so no step is lost. The first moment is a tangent vector and moves along; the
+            // second is a scale per entry and stays.
+            self.trivialisation.rebase(values)?;
+            self.b.fill(T::ZERO);
+            self.trivialisation.transport(&mut self.adam.first)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,81 @@
+//! The values of a model's parameters.
+
+use std::sync::Arc;
+
+use fedspd_manifold::{Real, Stiefel};
+
+use super::{Geometry, Layout, Parameter};
+use crate::Error;
+
+/// The values of all parameters of a model, with their [`Layout`]: what is trained, averaged, sent and saved.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ParamSet<T> {
+    layout: Arc<Layout>,
+    values: Vec<T>,
+}
+
+impl<T: Real> ParamSet<T> {
+    /// These values.
+    ///
+    /// # Errors
+    /// [`Error::Length`] if their number does not fit the layout.
+    pub fn new(layout: Arc<Layout>, values: Vec<T>) -> Result<Self, Error> {
+        let (what, expected, found) = ("the values of the parameters", layout.size(), values.len());
+        if found != expected {
+            return Err(Error::Length { what, expected, found });
+        }
+        Ok(Self { layout, values })
+    }
+
+    /// Names, shapes and facts.
+    pub fn layout(&self) -> &Arc<Layout> {
+        &self.layout
+    }
+
+    /// All values, in the order of the layout.
+    pub fn values(&self) -> &[T] {
+        &self.values
+    }
+
+    /// All values, to change.
+    pub fn values_mut(&mut self) -> &mut [T] {
+        &mut self.values
+    }
+
+    /// The values of the parameter of that name.
+    pub fn get(&self, name: &str) -> Option<&[T]> {
+        self.layout.get(name).map(|parameter| &self.values[parameter.range()])
+    }
+
+    /// The values of the parameter of that name, to change.
+    pub fn get_mut(&mut self, name: &str) -> Option<&mut [T]> {
+        self.layout.get(name).map(|parameter| &mut self.values[parameter.range()])
+    }
+
+    /// Each parameter with its values.
+    pub fn iter(&self) -> impl Iterator<Item = (&Parameter, &[T])> {
+        self.layout.parameters().iter().map(|parameter| (parameter, &self.values[parameter.range()]))
+    }
+
+    /// The largest `|W^T W - I|` of its Stiefel parameters; zero if there are none.
+    ///
+    /// # Errors
+    /// [`Error::Geometry`] if a value is not finite.
+    pub fn feasibility_error(&self) -> Result<T, Error> {
+        let mut largest = T::ZERO;
+        for (parameter, values) in self.iter() {
+            if let (Geometry::Stiefel, &[p, k]) = (parameter.geometry, &parameter.shape[..]) {
+                let error = Stiefel::new(p, k)?.feasibility_error(values)?;
+                largest = if error > largest { error } else { largest };
+            }
+        }
+        Ok(largest)
+    }
+
+    /// The same values in the other floating-point type, or the same.
+    #[must_use]
+    pub fn cast<U: Real>(&self) -> ParamSet<U> {
+        let values = self.values.iter().map(|value| U::from_f64(value.to_f64())).collect();
+        ParamSet { layout: Arc::clone(&self.layout), values }
+    }
+}

@@ -1,0 +1,166 @@
+//! The blocks that one matrix of a trial goes through, for a few trials at a time.
+
+use fedspd_manifold::simd::Simd;
+use fedspd_manifold::{
+    Error, Left, Real, SpectralFunction, SpectralTape, multiply, multiply_add, multiply_symmetric,
+};
+
+/// One BiRe block: what it computed on the way forth and needs on the way back.
+struct Block<T: Real> {
+    p: usize,
+    k: usize,
+    tape: SpectralTape<T>,
+    /// `Y = X W` of every trial: the forward pass needs it for `W^T Y`, the backward pass for `dW = 2 Y G`.
+    products: Vec<T>,
+    /// The output of every trial; empty in the last block, whose output is read off the tape.
+    outputs: Vec<T>,
+}
+
+/// All blocks of one input.
+pub(super) struct Chain<T: Real> {
+    simd: Simd,
+    threshold: T,
+    blocks: Vec<Block<T>>,
+    /// One square matrix.
+    square: Vec<T>,
+    /// `W G` of a trial, and `W^T`; empty if there is one block.
+    tall: [Vec<T>; 2],
+}
+
+impl<T: Real> Chain<T> {
+    /// Blocks of these dimensions, with room for `trials` trials.
+    pub(super) fn new(simd: Simd, dimensions: &[usize], threshold: T, trials: usize) -> Result<Self, Error> {
+        let count = dimensions.len() - 1;
+        let blocks = dimensions.windows(2).enumerate().map(|(index, pair)| {
+            let (p, k) = (pair[0], pair[1]);
+            let outputs = if index + 1 < count { trials * k * k } else { 0 };
+            Ok(Block {
+                p,
+                k,
+                tape: SpectralTape::with_simd(k, simd)?,
+                products: vec![T::ZERO; trials * p * k],
+                outputs: vec![T::ZERO; outputs],
+            })
+        });
+        // Sizes never increase.
+        let widest = dimensions[1];
+        let tall = || vec![T::ZERO; if count > 1 { widest * widest } else { 0 }];
+        Ok(Self {
+            simd,
+            threshold,
+            blocks: blocks.collect::<Result<_, Error>>()?,
+            square: vec![T::ZERO; widest * widest],
+            tall: [tall(), tall()],
+        })
+    }
+
+    /// The forward pass of `count` trials, whose matrices `input` gives, with all weights one after the other.
+    ///
+    /// An error names the trial by its place.
+    pub(super) fn forward<'a>(
+        &mut self,
+        weights: &[T],
+        count: usize,
+        input: impl Fn(usize) -> &'a [T],
+    ) -> Result<(), Error> {
+        let (simd, last) = (self.simd, self.blocks.len() - 1);
+        let mut rest = weights;
+        for index in 0..self.blocks.len() {
+            let (before, here) = self.blocks.split_at_mut(index);
+            let Block { p, k, tape, products, outputs } = &mut here[0];
+            let (p, k) = (*p, *k);
+            let w;
+            (w, rest) = rest.split_at(p * k);
+            tape.begin(count)?;
+            for trial in 0..count {
+                let x = match before.last() {
+                    None => input(trial),
+                    Some(block) => &block.outputs[trial * p * p..(trial + 1) * p * p],
+                };
+                let y = &mut products[trial * p * k..(trial + 1) * p * k];
+                multiply(simd, Left::Plain, (p, p, k), x, w, y);
+                let s = &mut self.square[..k * k];
+                multiply_symmetric(simd, Left::Transposed, (k, p), w, y, s);
+                tape.put(trial, s)?;
+            }
+            if index == last {
+                tape.apply(SpectralFunction::LogClamp { floor: self.threshold })?;
+            } else {
+                tape.apply(SpectralFunction::Clamp { floor: self.threshold })?;
+                for (trial, output) in outputs.chunks_exact_mut(k * k).take(count).enumerate() {
+                    tape.matrix(trial, output)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the lower triangle of the logarithm of a trial.
+    pub(super) fn logarithm(&self, trial: usize, out: &mut [T]) -> Result<(), Error> {
+        self.last().tape.triangle(trial, out)
+    }
+
+    /// The eigenvalues of a trial that the first `ReEig` saw.
+    pub(super) fn first_eigenvalues(&self, trial: usize) -> impl Iterator<Item = Result<T, Error>> {
+        let block = &self.blocks[0];
+        (0..block.k).map(move |i| block.tape.eigenvalue(trial, i))
+    }
+
+    /// Sets the gradient of the loss with respect to the logarithm of a trial, by its lower triangle.
+    pub(super) fn put_gradient(&mut self, trial: usize, triangle: &[T]) -> Result<(), Error> {
+        let last = self.blocks.len() - 1;
+        self.blocks[last].tape.put_gradient_triangle(trial, triangle)
+    }
+
+    /// The backward pass: adds half of the gradient of trial `i` with respect to the weights to the numbers from `i * stride` on.
+    ///
+    /// ```text
+    /// dW = 2 X W G = 2 Y G,    dX = W G W^T
+    /// ```
+    pub(super) fn backward(
+        &mut self,
+        weights: &[T],
+        count: usize,
+        gradients: &mut [T],
+        stride: usize,
+    ) -> Result<(), Error> {
+        let simd = self.simd;
+        let mut end = weights.len();
+        for index in (0..self.blocks.len()).rev() {
+            let (before, here) = self.blocks.split_at_mut(index);
+            let Block { p, k, tape, products, .. } = &mut here[0];
+            let (p, k) = (*p, *k);
+            let start = end - p * k;
+            let w = &weights[start..end];
+            let [wg, w_transposed] = &mut self.tall;
+            if index > 0 {
+                for (i, row) in w.chunks_exact(k).enumerate() {
+                    for (j, &entry) in row.iter().enumerate() {
+                        w_transposed[j * p + i] = entry;
+                    }
+                }
+            }
+            tape.pull_back()?;
+            for trial in 0..count {
+                let g = &mut self.square[..k * k];
+                tape.matrix(trial, g)?;
+                let y = &products[trial * p * k..(trial + 1) * p * k];
+                let target = &mut gradients[trial * stride + start..trial * stride + end];
+                multiply_add(simd, Left::Plain, (p, k, k), y, g, target);
+                if let Some(block) = before.last_mut() {
+                    multiply(simd, Left::Plain, (p, k, k), w, g, wg);
+                    // The output is not needed any more: its gradient takes its place.
+                    let dx = &mut block.outputs[trial * p * p..(trial + 1) * p * p];
+                    multiply_symmetric(simd, Left::Plain, (p, k), wg, w_transposed, dx);
+                    block.tape.put_gradient(trial, dx)?;
+                }
+            }
+            end = start;
+        }
+        Ok(())
+    }
+
+    fn last(&self) -> &Block<T> {
+        &self.blocks[self.blocks.len() - 1]
+    }
+}

@@ -1,0 +1,85 @@
+//! Labelled trials: SPD matrices and what they show.
+
+use fedspd_manifold::simd::Simd;
+use fedspd_manifold::{Real, check_symmetric};
+
+use crate::Error;
+
+/// Labelled trials, each of one or more symmetric `n x n` matrices.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SpdTrials<T> {
+    n: usize,
+    inputs: usize,
+    classes: usize,
+    matrices: Vec<T>,
+    labels: Vec<usize>,
+}
+
+impl<T: Real> SpdTrials<T> {
+    /// Trials of `inputs` row-major `n x n` matrices each, all in one slice, with labels below `classes`.
+    ///
+    /// Differences between `a_ij` and `a_ji` of the size of rounding are averaged.
+    ///
+    /// # Errors
+    /// [`Error::Length`] if the numbers do not fit, [`Error::Label`], and [`Error::Trial`] if a matrix is not finite or not symmetric.
+    pub fn new(
+        n: usize,
+        inputs: usize,
+        classes: usize,
+        mut matrices: Vec<T>,
+        labels: Vec<usize>,
+    ) -> Result<Self, Error> {
+        let (what, expected, found) = ("the matrices", labels.len() * inputs * n * n, matrices.len());
+        if found != expected {
+            return Err(Error::Length { what, expected, found });
+        }
+        if let Some((trial, &label)) = labels.iter().enumerate().find(|(_, label)| **label >= classes) {
+            return Err(Error::Label { trial, label, classes });
+        }
+        let simd = Simd::detect()?;
+        for (index, matrix) in matrices.chunks_exact_mut((n * n).max(1)).enumerate() {
+            check_symmetric(simd, n, matrix, 0..1).map_err(|source| Error::Trial {
+                trial: index / inputs,
+                input: index % inputs,
+                source,
+            })?;
+            for i in 0..n {
+                for j in 0..i {
+                    let mean = matrix[i * n + j] * T::HALF + matrix[j * n + i] * T::HALF;
+                    matrix[i * n + j] = mean;
+                    matrix[j * n + i] = mean;
+                }
+            }
+        }
+        Ok(Self { n, inputs, classes, matrices, labels })
+    }
+
+    /// The size of the matrices.
+    pub fn n(&self) -> usize {
+        self.n
+    }
+
+    /// Matrices per trial.
+    pub fn inputs(&self) -> usize {
+        self.inputs
+    }
+
+    /// The number of classes.
+    pub fn classes(&self) -> usize {
+        self.classes
+    }
+
+    /// The class of each trial.
+    pub fn labels(&self) -> &[usize] {
+        &self.labels
+    }
+
+    /// All matrices, trial by trial.
+    pub fn matrices(&self) -> &[T] {
+        &self.matrices
+    }
+
+    pub(super) fn into_parts(self) -> (Vec<T>, Vec<usize>) {
+        (self.matrices, self.labels)
+    }
+}

@@ -1,0 +1,238 @@
+//! One thread's share of a batch: a few trials at a time, forth and back.
+
+use fedspd_manifold::simd::Simd;
+use fedspd_manifold::{Left, Real, SpectralTape, multiply, multiply_add};
+use rand::Rng;
+
+use super::SpdNetConfig;
+use super::chain::Chain;
+use super::head::TriangleHead;
+use super::network::{Content, Examples};
+use crate::Error;
+use crate::loss::cross_entropy;
+use crate::model::Dropout;
+
+/// What all workers share during a step.
+pub(super) struct Shared<'a, T: Real> {
+    pub(super) examples: &'a Examples<T>,
+    /// The weights of the blocks of all inputs.
+    pub(super) weights: &'a [T],
+    pub(super) head: &'a TriangleHead<T>,
+}
+
+/// Where gradients of trials go, in the layout "weights of the blocks, head on triangles, biases"; those of the weights by half.
+pub(super) enum Sink<'a, T> {
+    /// They are added up.
+    Sum(&'a mut [T]),
+    /// Each trial has its own.
+    Each(&'a mut [T]),
+}
+
+/// The scratch memory of one thread.
+pub(super) struct Worker<T: Real> {
+    simd: Simd,
+    classes: usize,
+    keep: f64,
+    /// Trials processed together: as many as the eigensolver has lanes.
+    pub(super) lanes: usize,
+    /// One for each input; empty if the logarithms are given.
+    chains: Vec<Chain<T>>,
+    /// For each trial: features, whether they are kept (0 or 1/(1-p)), their gradients.
+    features: Vec<T>,
+    kept: Vec<T>,
+    feature_gradients: Vec<T>,
+    /// For each trial: logits, then the gradients with respect to them.
+    logits: Vec<T>,
+    losses: Vec<T>,
+}
+
+impl<T: Real> Worker<T> {
+    pub(super) fn new(config: &SpdNetConfig, simd: Simd) -> Result<Self, Error> {
+        let lanes = SpectralTape::<T>::with_simd(config.last(), simd)?.lanes();
+        let threshold = T::from_f64(config.threshold);
+        let inputs = if config.blocks() == 0 { 0 } else { config.inputs };
+        let chains = (0..inputs)
+            .map(|_| Chain::new(simd, &config.dimensions, threshold, lanes))
+            .collect::<Result<_, _>>()?;
+        let features = lanes * config.inputs * config.triangle();
+        Ok(Self {
+            simd,
+            classes: config.classes,
+            keep: 1.0 - config.dropout,
+            lanes,
+            chains,
+            features: vec![T::ZERO; features],
+            kept: vec![T::ZERO; if config.dropout > 0.0 { features } else { 0 }],
+            feature_gradients: vec![T::ZERO; features],
+            logits: vec![T::ZERO; lanes * config.classes],
+            losses: vec![T::ZERO; lanes],
+        })
+    }
+
+    /// The logits of up to `lanes` trials.
+    pub(super) fn forward(
+        &mut self,
+        shared: &Shared<'_, T>,
+        trials: &[usize],
+        dropout: Option<Dropout>,
+    ) -> Result<&mut [T], Error> {
+        self.logarithms(shared, trials)?;
+        let (count, features) = (trials.len(), shared.head.features());
+        if let Some(dropout) = dropout.filter(|_| !self.kept.is_empty()) {
+            self.draw(dropout, count * features, features);
+            for (feature, &kept) in self.features[..count * features].iter_mut().zip(&self.kept) {
+                *feature *= kept;
+            }
+        }
+        let logits = &mut self.logits[..count * self.classes];
+        for row in logits.chunks_exact_mut(self.classes) {
+            row.copy_from_slice(&shared.head.biases);
+        }
+        let shape = (count, features, self.classes);
+        multiply_add(self.simd, Left::Plain, shape, &self.features, &shared.head.transposed, logits);
+        Ok(logits)
+    }
+
+    /// The sum of the losses of up to `lanes` trials, times `scale`, and its gradient.
+    pub(super) fn forward_backward(
+        &mut self,
+        shared: &Shared<'_, T>,
+        trials: &[usize],
+        scale: T,
+        dropout: Option<Dropout>,
+        sink: Sink<'_, T>,
+    ) -> Result<T, Error> {
+        self.forward(shared, trials, dropout)?;
+        let (simd, count) = (self.simd, trials.len());
+        let (classes, features) = (self.classes, shared.head.features());
+        let labels = trials.iter().map(|&trial| shared.examples.labels()[trial]);
+        let logits = &mut self.logits[..count * classes];
+        cross_entropy(simd, classes, logits, labels, scale, &mut self.losses);
+        let loss = self.losses[..count].iter().fold(T::ZERO, |sum, &loss| sum + loss);
+
+        let sizes = [shared.weights.len(), classes * features, classes];
+        let (gradients, stride) = match sink {
+            Sink::Sum(gradient) => (gradient, 0),
+            Sink::Each(gradients) => (gradients, sizes.iter().sum()),
+        };
+        if stride == 0 {
+            let (xi, beta) = gradients[sizes[0]..].split_at_mut(sizes[1]);
+            multiply_add(simd, Left::Transposed, (classes, count, features), logits, &self.features, xi);
+            for row in logits.chunks_exact(classes) {
+                for (sum, &g) in beta.iter_mut().zip(row) {
+                    *sum += g;
+                }
+            }
+        } else {
+            let rows = logits.chunks_exact(classes).zip(self.features.chunks_exact(features));
+            for (own, (g, v)) in gradients.chunks_exact_mut(stride).zip(rows) {
+                let (xi, beta) = own[sizes[0]..].split_at_mut(sizes[1]);
+                multiply_add(simd, Left::Plain, (classes, 1, features), g, v, xi);
+                beta.copy_from_slice(g);
+            }
+        }
+        if self.chains.is_empty() {
+            return Ok(loss);
+        }
+        let shape = (count, classes, features);
+        multiply(simd, Left::Plain, shape, logits, &shared.head.weights, &mut self.feature_gradients);
+        if dropout.is_some() {
+            for (gradient, &kept) in self.feature_gradients.iter_mut().zip(&self.kept) {
+                *gradient *= kept;
+            }
+        }
+        self.backward(shared, count, gradients, stride)?;
+        Ok(loss)
+    }
+
+    /// Fills the features with the triangles of the logarithms of the trials.
+    fn logarithms(&mut self, shared: &Shared<'_, T>, trials: &[usize]) -> Result<(), Error> {
+        let features = shared.head.features();
+        match &shared.examples.content {
+            Content::Logarithms(logarithms) => {
+                for (place, &trial) in self.features.chunks_exact_mut(features).zip(trials) {
+                    place.copy_from_slice(&logarithms[trial * features..(trial + 1) * features]);
+                }
+            }
+            Content::Matrices { size, matrices } => {
+                let inputs = self.chains.len();
+                let per_input = shared.weights.len() / inputs;
+                let triangle = features / inputs;
+                for (input, chain) in self.chains.iter_mut().enumerate() {
+                    let weights = &shared.weights[input * per_input..(input + 1) * per_input];
+                    let matrix = |place: usize| &matrices[(trials[place] * inputs + input) * size..][..*size];
+                    chain.forward(weights, trials.len(), matrix).map_err(|source| {
+                        // Matrices are finite and symmetric when they come in; what fails is the product with the weights.
+                        Error::Trial { trial: trials[culprit(&source)], input, source }
+                    })?;
+                    for place in 0..trials.len() {
+                        let start = place * features + input * triangle;
+                        chain.logarithm(place, &mut self.features[start..start + triangle])?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn backward(
+        &mut self,
+        shared: &Shared<'_, T>,
+        count: usize,
+        gradients: &mut [T],
+        stride: usize,
+    ) -> Result<(), Error> {
+        let features = shared.head.features();
+        let (inputs, mut offset) = (self.chains.len(), 0);
+        let (per_input, triangle) = (shared.weights.len() / inputs, features / inputs);
+        for (input, chain) in self.chains.iter_mut().enumerate() {
+            for place in 0..count {
+                let start = place * features + input * triangle;
+                chain.put_gradient(place, &self.feature_gradients[start..start + triangle])?;
+            }
+            let weights = &shared.weights[offset..offset + per_input];
+            chain.backward(weights, count, &mut gradients[offset..], stride)?;
+            offset += per_input;
+        }
+        Ok(())
+    }
+
+    /// Draws which features are kept. A trial's draw depends on its place in the epoch alone.
+    fn draw(&mut self, dropout: Dropout, end: usize, features: usize) {
+        let scale = T::from_f64(1.0 / self.keep);
+        // Keep if a uniform 32-bit number is below keep * 2^32.
+        let bound = (self.keep * 4_294_967_296.0) as u64;
+        for (place, row) in self.kept[..end].chunks_exact_mut(features).enumerate() {
+            let mut rng = dropout.stream.item(dropout.seen + place as u64);
+            for kept in row {
+                *kept = if u64::from(rng.next_u32()) < bound { scale } else { T::ZERO };
+            }
+        }
+    }
+
+    /// The losses of the last trials.
+    pub(super) fn losses(&self) -> &[T] {
+        &self.losses
+    }
+
+    /// The eigenvalues that the first `ReEig` of each input saw in the last forward pass, for `count` trials.
+    pub(super) fn first_eigenvalues(
+        &self,
+        count: usize,
+    ) -> impl Iterator<Item = Result<T, fedspd_manifold::Error>> {
+        let places = self.chains.iter().flat_map(move |chain| (0..count).map(move |place| (chain, place)));
+        places.flat_map(|(chain, place)| chain.first_eigenvalues(place))
+    }
+}
+
+/// Which matrix of a batch an error is about; the first if it does not say.
+fn culprit(error: &fedspd_manifold::Error) -> usize {
+    use fedspd_manifold::Error::{EigenvaluesNotConverged, NotFinite, Overflow, TooLarge};
+    match *error {
+        NotFinite { matrix, .. }
+        | TooLarge { matrix, .. }
+        | Overflow { matrix, .. }
+        | EigenvaluesNotConverged { matrix, .. } => matrix,
+        _ => 0,
+    }
+}

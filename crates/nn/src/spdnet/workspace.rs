@@ -1,0 +1,264 @@
+//! The passes over a batch, on one thread or several, with the same bytes.
+//!
+//! A batch is cut into tiles of [`TILE`] trials, whatever the number of threads. Within a tile the gradient of one trial is added
+//! after that of the other; the tiles' sums are added in order. So the order of all additions is fixed.
+
+use fedspd_manifold::Real;
+use fedspd_manifold::simd::Simd;
+
+use std::sync::Arc;
+
+use super::guard::Spectrum;
+use super::head::TriangleHead;
+use super::network::Examples;
+use super::worker::{Shared, Sink, Worker};
+use super::{ClampReport, SpdNetConfig};
+use crate::model::{Dropout, check_batch, check_parameters};
+use crate::params::{Layout, ParamSet};
+use crate::{Error, check};
+
+/// Trials in a tile: as many as the widest `f64` vectors have lanes, and few enough for four threads in a batch of 64.
+pub(super) const TILE: usize = 16;
+
+/// The memory of an [`crate::SpdNet`]'s passes. It grows to the largest batch seen and allocates nothing after that.
+pub struct SpdNetWorkspace<T: Real> {
+    layout: Arc<Layout>,
+    threshold: f64,
+    head: TriangleHead<T>,
+    /// The number of weights in all blocks: they come first among the parameters.
+    block_weights: usize,
+    workers: Vec<Worker<T>>,
+    /// For each tile: the sum of its gradients, as a [`Sink`] has them.
+    gradients: Vec<T>,
+    /// For each tile: the sum of its losses.
+    losses: Vec<T>,
+}
+
+/// The place of a tile in its batch.
+struct Tile<'a, T> {
+    trials: &'a [usize],
+    /// How many trials of the batch come before it.
+    first: usize,
+    gradient: &'a mut [T],
+    loss: &'a mut T,
+}
+
+impl<T: Real> SpdNetWorkspace<T> {
+    pub(super) fn new(
+        config: &SpdNetConfig,
+        simd: Simd,
+        threads: usize,
+        layout: Arc<Layout>,
+    ) -> Result<Self, Error> {
+        check("threads", threads, threads > 0, || "at least 1".into())?;
+        let block_weights = layout.size() - config.classes * (config.features() + 1);
+        let workers = (0..threads).map(|_| Worker::new(config, simd)).collect::<Result<_, _>>()?;
+        Ok(Self {
+            layout,
+            threshold: config.threshold,
+            head: TriangleHead::new(config.head, config.last(), config.inputs, config.classes),
+            block_weights,
+            workers,
+            gradients: Vec::new(),
+            losses: Vec::new(),
+        })
+    }
+
+    /// The length of a gradient as a [`Sink`] has it.
+    fn sink_size(&self) -> usize {
+        self.block_weights + self.head.weights.len() + self.head.biases.len()
+    }
+
+    /// Takes the parameters over.
+    fn load(&mut self, parameters: &ParamSet<T>, trials: usize, batch: &[usize]) -> Result<(), Error> {
+        check_parameters(&self.layout, parameters)?;
+        check_batch(batch, trials)?;
+        let head = &parameters.values()[self.block_weights..];
+        let (weights, biases) = head.split_at(head.len() - self.head.biases.len());
+        self.head.load(weights, biases);
+        Ok(())
+    }
+
+    pub(super) fn loss_and_gradient(
+        &mut self,
+        parameters: &ParamSet<T>,
+        examples: &Examples<T>,
+        batch: &[usize],
+        dropout: Option<Dropout>,
+        gradient: &mut [T],
+    ) -> Result<T, Error> {
+        self.load(parameters, examples.len(), batch)?;
+        check_gradient(gradient.len(), self.layout.size())?;
+        let (tiles, size) = (batch.len().div_ceil(TILE), self.sink_size());
+        self.gradients.resize(tiles * size, T::ZERO);
+        self.gradients.fill(T::ZERO);
+        self.losses.resize(tiles, T::ZERO);
+
+        let weights = &parameters.values()[..self.block_weights];
+        let shared = Shared { examples, weights, head: &self.head };
+        let scale = T::ONE / T::from_f64(batch.len() as f64);
+        let work = |worker: &mut Worker<T>, tile: Tile<'_, T>| -> Result<(), Error> {
+            *tile.loss = T::ZERO;
+            let mut first = tile.first;
+            for trials in tile.trials.chunks(worker.lanes) {
+                let dropout = dropout.map(|d| Dropout { seen: d.seen + first as u64, ..d });
+                let sink = Sink::Sum(tile.gradient);
+                *tile.loss += worker.forward_backward(&shared, trials, scale, dropout, sink)?;
+                first += trials.len();
+            }
+            Ok(())
+        };
+        in_tiles(&mut self.workers, batch, 0, (&mut self.gradients, size), &mut self.losses, &work)?;
+
+        let loss = self.losses.iter().fold(T::ZERO, |sum, &loss| sum + loss) * scale;
+        if !loss.is_finite() {
+            return Err(Error::Diverged { what: "the loss", value: loss.to_f64() });
+        }
+        let (sum, others) = self.gradients.split_at_mut(size);
+        for other in others.chunks_exact(size) {
+            for (sum, &other) in sum.iter_mut().zip(other) {
+                *sum += other;
+            }
+        }
+        unfold(&self.head, self.block_weights, sum, gradient);
+        Ok(loss)
+    }
+
+    /// The gradient of the loss of each trial of a batch by itself (not divided by their number), one after the other; their losses
+    /// too.
+    ///
+    /// # Errors
+    /// As [`crate::Model::loss_and_gradient`].
+    pub fn gradient_of_each(
+        &mut self,
+        parameters: &ParamSet<T>,
+        examples: &Examples<T>,
+        batch: &[usize],
+        dropout: Option<Dropout>,
+        losses: &mut [T],
+        gradients: &mut [T],
+    ) -> Result<(), Error> {
+        self.load(parameters, examples.len(), batch)?;
+        let (size, own) = (self.layout.size(), self.sink_size());
+        check_gradient(gradients.len(), batch.len() * size)?;
+        check_gradient(losses.len(), batch.len())?;
+        let weights = &parameters.values()[..self.block_weights];
+        let shared = Shared { examples, weights, head: &self.head };
+        let worker = &mut self.workers[0];
+        self.gradients.resize(worker.lanes * own, T::ZERO);
+        for (index, trials) in batch.chunks(worker.lanes).enumerate() {
+            let first = index * worker.lanes;
+            let dropout = dropout.map(|d| Dropout { seen: d.seen + first as u64, ..d });
+            let each = &mut self.gradients[..trials.len() * own];
+            each.fill(T::ZERO);
+            worker.forward_backward(&shared, trials, T::ONE, dropout, Sink::Each(each))?;
+            losses[first..first + trials.len()].copy_from_slice(&worker.losses()[..trials.len()]);
+            let rows = gradients[first * size..].chunks_exact_mut(size);
+            for (gradient, each) in rows.zip(each.chunks_exact(own)) {
+                unfold(&self.head, self.block_weights, each, gradient);
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn logits(
+        &mut self,
+        parameters: &ParamSet<T>,
+        examples: &Examples<T>,
+        batch: &[usize],
+        logits: &mut [T],
+    ) -> Result<(), Error> {
+        self.load(parameters, examples.len(), batch)?;
+        let classes = self.head.biases.len();
+        check_gradient(logits.len(), batch.len() * classes)?;
+        let tiles = batch.len().div_ceil(TILE);
+        self.losses.resize(tiles, T::ZERO);
+        let weights = &parameters.values()[..self.block_weights];
+        let shared = Shared { examples, weights, head: &self.head };
+        let work = |worker: &mut Worker<T>, tile: Tile<'_, T>| -> Result<(), Error> {
+            let rows = tile.gradient.chunks_mut(worker.lanes * classes);
+            for (trials, rows) in tile.trials.chunks(worker.lanes).zip(rows) {
+                rows.copy_from_slice(worker.forward(&shared, trials, None)?);
+            }
+            Ok(())
+        };
+        in_tiles(&mut self.workers, batch, 0, (logits, TILE * classes), &mut self.losses, &work)
+    }
+
+    /// How the eigenvalues that the first `ReEig` sees compare with its threshold, over all trials.
+    ///
+    /// # Errors
+    /// [`Error::ForeignParameters`]; [`Error::Config`] if there are no trials.
+    pub fn clamp_report(
+        &mut self,
+        parameters: &ParamSet<T>,
+        examples: &Examples<T>,
+    ) -> Result<ClampReport, Error> {
+        if let Some(report) = examples.clamped {
+            return Ok(report);
+        }
+        let all: Vec<usize> = (0..examples.len()).collect();
+        self.load(parameters, examples.len(), &all)?;
+        let weights = &parameters.values()[..self.block_weights];
+        let shared = Shared { examples, weights, head: &self.head };
+        let worker = &mut self.workers[0];
+        let mut spectrum = Spectrum::default();
+        for trials in all.chunks(worker.lanes) {
+            worker.forward(&shared, trials, None)?;
+            for value in worker.first_eigenvalues(trials.len()) {
+                spectrum.add(value?);
+            }
+        }
+        Ok(spectrum.report(self.threshold))
+    }
+}
+
+/// Gives each worker a run of tiles. `outputs` has so many numbers for each tile, except perhaps the last.
+fn in_tiles<T: Real>(
+    workers: &mut [Worker<T>],
+    batch: &[usize],
+    first: usize,
+    (outputs, size): (&mut [T], usize),
+    losses: &mut [T],
+    work: &(impl Fn(&mut Worker<T>, Tile<'_, T>) -> Result<(), Error> + Sync),
+) -> Result<(), Error> {
+    let tiles = losses.len();
+    if let [worker] = workers {
+        let parts = batch.chunks(TILE).zip(outputs.chunks_mut(size)).zip(losses);
+        for (index, ((trials, gradient), loss)) in parts.enumerate() {
+            work(worker, Tile { trials, first: first + index * TILE, gradient, loss })?;
+        }
+        return Ok(());
+    }
+    let left_tiles = tiles.div_ceil(2);
+    if left_tiles == tiles {
+        return in_tiles(&mut workers[..1], batch, first, (outputs, size), losses, work);
+    }
+    let (left, right) = workers.split_at_mut(workers.len().div_ceil(2));
+    let (left_batch, right_batch) = batch.split_at(left_tiles * TILE);
+    let (left_outputs, right_outputs) = outputs.split_at_mut(left_tiles * size);
+    let (left_losses, right_losses) = losses.split_at_mut(left_tiles);
+    let middle = first + left_tiles * TILE;
+    let (a, b) = rayon::join(
+        || in_tiles(left, left_batch, first, (left_outputs, size), left_losses, work),
+        || in_tiles(right, right_batch, middle, (right_outputs, size), right_losses, work),
+    );
+    a.and(b)
+}
+
+/// Carries a gradient from the layout of a [`Sink`] to that of the parameters.
+fn unfold<T: Real>(head: &TriangleHead<T>, block_weights: usize, sink: &[T], gradient: &mut [T]) {
+    let (blocks, rest) = sink.split_at(block_weights);
+    let (triangles, biases) = rest.split_at(head.weights.len());
+    let (out_blocks, out_head) = gradient.split_at_mut(block_weights);
+    let (out_weights, out_biases) = out_head.split_at_mut(out_head.len() - biases.len());
+    for (out, &half) in out_blocks.iter_mut().zip(blocks) {
+        *out = half * T::TWO;
+    }
+    head.gradient(triangles, out_weights);
+    out_biases.copy_from_slice(biases);
+}
+
+fn check_gradient(found: usize, expected: usize) -> Result<(), Error> {
+    if found == expected { Ok(()) } else { Err(Error::Length { what: "the output", expected, found }) }
+}

@@ -1,0 +1,5 @@
+//! Epochs of training, and evaluation.
+
+mod trainer;
+
+pub use trainer::{Evaluation, Trainer};

@@ -1,0 +1,112 @@
+//! The loops over batches.
+
+use fedspd_manifold::Real;
+use fedspd_manifold::simd::Simd;
+
+use crate::loss::cross_entropy;
+use crate::model::{Dropout, Model, first_largest};
+use crate::optim::Optimiser;
+use crate::params::ParamSet;
+use crate::seed::{Purpose, Stream, shuffle};
+use crate::{Error, check};
+
+/// Trains and evaluates a network, with the memory for it. Nothing is allocated in a step once the largest batch was seen.
+pub struct Trainer<'a, T: Real, M: Model<T>> {
+    model: &'a M,
+    workspace: M::Workspace,
+    batch_size: usize,
+    gradient: Vec<T>,
+    order: Vec<usize>,
+}
+
+/// What a network made of trials.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Evaluation {
+    /// The mean cross-entropy.
+    pub loss: f64,
+    /// The most probable class of each trial.
+    pub predictions: Vec<usize>,
+    /// The share of trials whose class was predicted.
+    pub accuracy: f64,
+}
+
+impl<'a, T: Real, M: Model<T>> Trainer<'a, T, M> {
+    /// A trainer with batches of that size, on up to so many threads of the current rayon pool.
+    ///
+    /// # Errors
+    /// [`Error::Config`] for an empty batch or no threads.
+    pub fn new(model: &'a M, batch_size: usize, threads: usize) -> Result<Self, Error> {
+        check("batch_size", batch_size, batch_size > 0, || "at least 1".into())?;
+        let gradient = vec![T::ZERO; model.layout().size()];
+        Ok(Self { model, workspace: model.workspace(threads)?, batch_size, gradient, order: Vec::new() })
+    }
+
+    /// The memory of the network's passes.
+    pub fn workspace(&mut self) -> &mut M::Workspace {
+        &mut self.workspace
+    }
+
+    /// One epoch over the given trials in an order drawn from the stream; the last batch is kept however small. Returns the mean loss
+    /// of the trials, each as it was when its batch came.
+    ///
+    /// The stream's place (round, client, epoch) is used, not its purpose.
+    ///
+    /// # Errors
+    /// As [`Model::loss_and_gradient`] and [`Optimiser::step`].
+    pub fn epoch(
+        &mut self,
+        parameters: &mut ParamSet<T>,
+        optimiser: &mut Optimiser<T>,
+        learning_rate: f64,
+        examples: &M::Examples,
+        trials: &[usize],
+        stream: Stream,
+    ) -> Result<f64, Error> {
+        check("trials", trials.len(), !trials.is_empty(), || "one or more".into())?;
+        self.order.clear();
+        self.order.extend_from_slice(trials);
+        shuffle(&mut stream.purpose(Purpose::Shuffle).item(0), &mut self.order);
+        let mut dropout = Dropout { stream: stream.purpose(Purpose::Dropout), seen: 0 };
+        let mut sum = 0.0;
+        for batch in self.order.chunks(self.batch_size) {
+            let (model, workspace) = (self.model, &mut self.workspace);
+            let drop = Some(dropout);
+            let loss =
+                model.loss_and_gradient(parameters, examples, batch, drop, workspace, &mut self.gradient)?;
+            optimiser.step(parameters, &self.gradient, learning_rate)?;
+            sum += loss.to_f64() * batch.len() as f64;
+            dropout.seen += batch.len() as u64;
+        }
+        Ok(sum / trials.len() as f64)
+    }
+
+    /// Loss and predictions for the given trials, whose labels are these.
+    ///
+    /// # Errors
+    /// As [`Model::logits`]; [`Error::Length`] if there is not one label for each trial.
+    pub fn evaluate(
+        &mut self,
+        parameters: &ParamSet<T>,
+        examples: &M::Examples,
+        trials: &[usize],
+        labels: &[usize],
+    ) -> Result<Evaluation, Error> {
+        let (what, expected, found) = ("the labels", trials.len(), labels.len());
+        if expected != found {
+            return Err(Error::Length { what, expected, found });
+        }
+        let classes = self.model.classes();
+        let mut logits = vec![T::ZERO; trials.len() * classes];
+        self.model.logits(parameters, examples, trials, &mut self.workspace, &mut logits)?;
+        let predictions: Vec<usize> = logits.chunks_exact(classes).map(first_largest).collect();
+        let mut losses = vec![T::ZERO; trials.len()];
+        let each = labels.iter().copied();
+        cross_entropy(Simd::detect()?, classes, &mut logits, each, T::ONE, &mut losses);
+        let correct = predictions.iter().zip(labels).filter(|(a, b)| a == b).count();
+        Ok(Evaluation {
+            loss: losses.iter().map(|loss| loss.to_f64()).sum::<f64>() / trials.len() as f64,
+            predictions,
+            accuracy: correct as f64 / trials.len() as f64,
+        })
+    }
+}

@@ -1,0 +1,7 @@
+//! The properties of `algorithms.md` section 8 that concern networks and optimisers, golden values, determinism and files.
+//!
+//! Each test names the properties it shows.
+#![allow(clippy::unwrap_used)] // helpers of tests may panic as tests do
+
+mod gradients;
+mod support;
