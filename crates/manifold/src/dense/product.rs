@@ -102,58 +102,61 @@ impl<T: Real, const TRANSPOSED: bool> Kernel<T> for Product<'_, T, TRANSPOSED> {
 
     #[inline(always)]
     fn run<V: Lanes<Scalar = T>>(mut self) {
-        let mut first = 0;
-        while first < self.rows {
-            first += match self.rows - first {
-                4.. => self.rows_from::<V::Part, 4>(first),
-                2.. => self.rows_from::<V::Part, 2>(first),
-                _ => self.rows_from::<V::Part, 1>(first),
+        if self.columns < V::Part::WIDTH {
+            return self.narrow::<V::Part>();
+        }
+        // Panels of up to six vectors of columns, of nearly equal width: the fewer, the less often A is read. The last vector may
+        // overlap the one before: they share a panel, so the entries in both get the same value twice.
+        let vectors = self.columns.div_ceil(V::Part::WIDTH);
+        let panels = vectors.div_ceil(6);
+        for panel in 0..panels {
+            let (from, to) = (panel * vectors / panels, (panel + 1) * vectors / panels);
+            // Rows above the first column of the panel have nothing of it in the lower triangle.
+            let first = if self.target == Target::LowerTriangle { from * V::Part::WIDTH } else { 0 };
+            // So many rows at a time that the sums hide the latency of the multiply-add and fit sixteen registers.
+            match to - from {
+                1 => self.panel::<V::Part, 8, 1>(first, from),
+                2 => self.panel::<V::Part, 4, 2>(first, from),
+                3 => self.panel::<V::Part, 3, 3>(first, from),
+                4 => self.panel::<V::Part, 2, 4>(first, from),
+                5 => self.panel::<V::Part, 2, 5>(first, from),
+                _ => self.panel::<V::Part, 2, 6>(first, from),
             }
         }
     }
 }
 
-/// Vectors of columns computed together: with four rows, twelve sums, which hide the latency of the multiply-add and fit the
-/// registers of every instruction set.
-const PANEL: usize = 3;
-
 impl<T: Real, const TRANSPOSED: bool> Product<'_, T, TRANSPOSED> {
-    /// Rows `first .. first + R` of the product; returns `R`.
+    /// `N` vectors of columns, from vector `from` on, of all rows from `first` on, `R` at a time.
     #[inline(always)]
-    fn rows_from<V: Lanes<Scalar = T>, const R: usize>(&mut self, first: usize) -> usize {
-        if self.columns < V::WIDTH {
-            self.narrow_rows::<V, R>(first);
-            return R;
+    fn panel<V: Lanes<Scalar = T>, const R: usize, const N: usize>(&mut self, mut first: usize, from: usize) {
+        while first + R <= self.rows {
+            self.block::<V, R, N>(first, from);
+            first += R;
         }
-        let wanted =
-            if self.target == Target::LowerTriangle { (first + R).min(self.columns) } else { self.columns };
-        // Panels of nearly equal width. The last vector may overlap the one before: they share a panel, so the entries in both get
-        // the same value twice.
-        let vectors = wanted.div_ceil(V::WIDTH);
-        let panels = vectors.div_ceil(PANEL);
-        for panel in 0..panels {
-            let (from, to) = (panel * vectors / panels, (panel + 1) * vectors / panels);
-            match to - from {
-                1 => self.panel::<V, R, 1>(first, from),
-                2 => self.panel::<V, R, 2>(first, from),
-                _ => self.panel::<V, R, PANEL>(first, from),
-            }
+        while first + 2 <= self.rows {
+            self.block::<V, 2, N>(first, from);
+            first += 2;
         }
-        R
+        if first < self.rows {
+            self.block::<V, 1, N>(first, from);
+        }
     }
 
     /// `N` vectors of columns, from vector `from` on, of `R` rows.
     #[inline(always)]
-    fn panel<V: Lanes<Scalar = T>, const R: usize, const N: usize>(&mut self, first: usize, from: usize) {
+    fn block<V: Lanes<Scalar = T>, const R: usize, const N: usize>(&mut self, first: usize, from: usize) {
         let columns = self.columns;
         let start: [usize; N] = std::array::from_fn(|v| ((from + v) * V::WIDTH).min(columns - V::WIDTH));
         let mut sum = [[V::zero(); N]; R];
         if self.target == Target::Add {
             for r in 0..R {
-                sum[r] = start.map(|start| V::load(&self.c[(first + r) * columns + start..]));
+                for v in 0..N {
+                    sum[r][v] = V::load(&self.c[(first + r) * columns + start[v]..]);
+                }
             }
         }
-        self.accumulate(first, &mut sum, |row| start.map(|start| V::load(&row[start..])));
+        self.accumulate(first, &mut sum, |row, v| V::load(&row[start[v]..]));
         for r in 0..R {
             for v in 0..N {
                 sum[r][v].store(&mut self.c[(first + r) * columns + start[v]..]);
@@ -161,7 +164,21 @@ impl<T: Real, const TRANSPOSED: bool> Product<'_, T, TRANSPOSED> {
         }
     }
 
-    /// `R` rows of a product with fewer columns than a vector has lanes.
+    /// A product with fewer columns than a vector has lanes.
+    #[inline(always)]
+    fn narrow<V: Lanes<Scalar = T>>(&mut self) {
+        let mut first = 0;
+        while first + 8 <= self.rows {
+            self.narrow_rows::<V, 8>(first);
+            first += 8;
+        }
+        while first < self.rows {
+            self.narrow_rows::<V, 1>(first);
+            first += 1;
+        }
+    }
+
+    /// `R` rows of such a product.
     #[inline(always)]
     fn narrow_rows<V: Lanes<Scalar = T>, const R: usize>(&mut self, first: usize) {
         let columns = self.columns;
@@ -171,39 +188,50 @@ impl<T: Real, const TRANSPOSED: bool> Product<'_, T, TRANSPOSED> {
                 sum[r] = [V::load_partial(&self.c[(first + r) * columns..][..columns])];
             }
         }
-        self.accumulate(first, &mut sum, |row| [V::load_partial(row)]);
+        self.accumulate(first, &mut sum, |row, _| V::load_partial(row));
         for r in 0..R {
             sum[r][0].store_partial(&mut self.c[(first + r) * columns..][..columns]);
         }
     }
 
-    /// Adds `sum_k a(first + r, k) b(k)`, where `load` takes the vectors of a panel from row `k` of `B`.
+    /// Adds `sum_k a(first + r, k) b(k)`, where `load` takes a vector of a panel from row `k` of `B`.
     #[inline(always)]
     fn accumulate<V: Lanes<Scalar = T>, const R: usize, const N: usize>(
         &self,
         first: usize,
         sum: &mut [[V; N]; R],
-        load: impl Fn(&[T]) -> [V; N],
+        load: impl Fn(&[T], usize) -> V,
     ) {
-        let mut add = |factors: [T; R], entries: [V; N]| {
-            for r in 0..R {
-                let factor = V::splat(factors[r]);
-                for v in 0..N {
-                    sum[r][v] = factor.mul_add(entries[v], sum[r][v]);
-                }
-            }
-        };
         let b = self.b.chunks_exact(self.columns);
         if TRANSPOSED {
             for (column, row) in self.a.chunks_exact(self.rows).zip(b) {
-                let factors = &column[first..first + R];
-                add(std::array::from_fn(|r| factors[r]), load(row));
+                let column = &column[first..first + R];
+                add_row(sum, |r| column[r], |v| load(row, v));
             }
         } else {
             let rows: [&[T]; R] = std::array::from_fn(|r| &self.a[(first + r) * self.inner..][..self.inner]);
             for (k, row) in b.enumerate().take(self.inner) {
-                add(std::array::from_fn(|r| rows[r][k]), load(row));
+                add_row(sum, |r| rows[r][k], |v| load(row, v));
             }
+        }
+    }
+}
+
+/// `sum(r, v) += factor(r) entries(v)`. (Loops, because the closures of `array::from_fn` and `map` are not inlined into kernels.)
+#[inline(always)]
+fn add_row<V: Lanes, const R: usize, const N: usize>(
+    sum: &mut [[V; N]; R],
+    factor: impl Fn(usize) -> V::Scalar,
+    entries: impl Fn(usize) -> V,
+) {
+    let mut factors = [V::zero(); R];
+    for r in 0..R {
+        factors[r] = V::splat(factor(r));
+    }
+    for v in 0..N {
+        let entries = entries(v);
+        for r in 0..R {
+            sum[r][v] = factors[r].mul_add(entries, sum[r][v]);
         }
     }
 }

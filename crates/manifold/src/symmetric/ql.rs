@@ -152,7 +152,7 @@ pub(super) fn diagonalise<V: Lanes>(
     let mut first = 0;
     let mut unconverged = None;
     for done in 0..=sweeps {
-        let block = find_block(n, first, d, e);
+        let block = if V::WIDTH == 1 { find_only_block(n, first, d, e) } else { find_block(n, first, d, e) };
         // There is one call of `rotate`, so that its code is there once.
         if rotations.count == SWEEPS || block.is_none() || done == sweeps {
             rotate(&rotations);
@@ -169,12 +169,48 @@ pub(super) fn diagonalise<V: Lanes>(
     unconverged
 }
 
+/// Whether an off-diagonal entry between two diagonal ones is zero to rounding.
+#[inline(always)]
+fn is_negligible<V: Lanes>(entry: V, before: V, after: V) -> V::Mask {
+    let epsilon = V::splat(V::Scalar::EPSILON);
+    let floor = epsilon * constant(tolerance::NEGLIGIBLE_OFF_DIAGONAL);
+    entry.abs().le((before.abs() + after.abs()).mul_add(epsilon, floor))
+}
+
+/// Where the first rotation of a block starts from: its last diagonal entry less Wilkinson's shift at its first two.
+#[inline(always)]
+fn start<V: Lanes>(d_l: V, d_next: V, e_l: V, d_m: V) -> V {
+    let ratio = (d_next - d_l) / (e_l + e_l);
+    let root = ratio.mul_add(ratio, V::one()).sqrt();
+    d_m - d_l + e_l / (ratio + root.copysign(ratio))
+}
+
+/// [`find_block`] for a single lane, which need not look beyond the end of its block.
+#[inline(always)]
+fn find_only_block<V: Lanes>(n: usize, first: usize, d: &[V], e: &mut [V]) -> Option<Block<V>> {
+    let (d, e) = (&d[..n], &mut e[..n]);
+    let negligible = |i: usize, e: &[V]| i + 1 == n || V::any(is_negligible(e[i], d[i], d[i + 1]));
+    let mut l = first;
+    while negligible(l, e) {
+        e[l] = V::zero();
+        l += 1;
+        if l == n {
+            return None;
+        }
+    }
+    let mut m = l + 1;
+    while !negligible(m, e) {
+        m += 1;
+    }
+    e[m] = V::zero();
+    let g = start(d[l], d[l + 1], e[l], d[m]);
+    Some(Block { l: constant(l as f64), m: constant(m as f64), g, union: l..m })
+}
+
 /// Sets negligible off-diagonal entries to zero and finds the first unreduced block of each lane, from `first` on.
 #[inline(always)]
 fn find_block<V: Lanes>(n: usize, first: usize, d: &[V], e: &mut [V]) -> Option<Block<V>> {
     let (d, e) = (&d[..n], &mut e[..n]);
-    let epsilon = V::splat(V::Scalar::EPSILON);
-    let floor = epsilon * constant(tolerance::NEGLIGIBLE_OFF_DIAGONAL);
     let never = V::one().lt(V::zero());
     let (mut started, mut ended) = (never, never);
     // A lane without a block keeps l = n, m = 0.
@@ -184,7 +220,7 @@ fn find_block<V: Lanes>(n: usize, first: usize, d: &[V], e: &mut [V]) -> Option<
     for i in first..n {
         // The entry after the last one is zero, which ends any block.
         let next = d[(i + 1).min(n - 1)];
-        let negligible = e[i].abs().le((d[i].abs() + next.abs()).mul_add(epsilon, floor));
+        let negligible = is_negligible(e[i], d[i], next);
         e[i] = V::select(negligible, V::zero(), e[i]);
 
         let starts = !(negligible | started);
@@ -203,10 +239,7 @@ fn find_block<V: Lanes>(n: usize, first: usize, d: &[V], e: &mut [V]) -> Option<
     if union.is_empty() {
         return None;
     }
-    let ratio = (d_next - d_l) / (e_l + e_l);
-    let root = ratio.mul_add(ratio, V::one()).sqrt();
-    let g = d_m - d_l + e_l / (ratio + root.copysign(ratio));
-    Some(Block { l, m, g, union })
+    Some(Block { l, m, g: start(d_l, d_next, e_l, d_m), union })
 }
 
 /// One QL sweep: chases the bulge from the bottom of each lane's block to its top and keeps the rotations.
@@ -225,6 +258,8 @@ fn sweep<V: Lanes>(block: &Block<V>, d: &mut [V], e: &mut [V], rotations: &mut R
     for i in block.union.clone().rev() {
         index = index - V::one();
         let inside = block.l.le(index) & index.lt(block.m);
+        // A single lane is inside wherever the loop is.
+        let pick = |mask, yes, no| if V::WIDTH == 1 { yes } else { V::select(mask, yes, no) };
         let f = s * e[i];
         let b = c * e[i];
         let mut sum = f.mul_add(f, g * g);
@@ -236,9 +271,10 @@ fn sweep<V: Lanes>(block: &Block<V>, d: &mut [V], e: &mut [V], rotations: &mut R
             sum = scaled_f.mul_add(scaled_f, scaled_g * scaled_g);
         }
         let zero = sum.eq(V::zero());
-        let root = sum.sqrt();
-        let inverse = V::one() / root;
-        let sine = V::select(zero, V::zero(), scaled_f * inverse);
+        // The root and the quotient do not wait for each other: a sweep is one long chain of these.
+        let (root, quotient) = (sum.sqrt(), V::one() / V::select(zero, V::one(), sum));
+        let inverse = root * quotient;
+        let sine = scaled_f * inverse;
         let cosine = V::select(zero, V::one(), scaled_g * inverse);
 
         // The entry below the block stays zero.
@@ -247,19 +283,21 @@ fn sweep<V: Lanes>(block: &Block<V>, d: &mut [V], e: &mut [V], rotations: &mut R
         let shifted = d[i + 1] - p;
         let r = (d[i] - shifted).mul_add(sine, (b + b) * cosine);
         let step = sine * r;
-        d[i + 1] = V::select(inside, shifted + step, d[i + 1]);
+        d[i + 1] = pick(inside, shifted + step, d[i + 1]);
         let bulge = cosine.mul_add(r, -b);
 
-        c = V::select(inside, cosine, c);
-        s = V::select(inside, sine, s);
-        p = V::select(inside, step, p);
-        g = V::select(inside, bulge, g);
-        cosines[i] = V::select(inside, cosine, V::one());
-        sines[i] = V::select(inside, sine, V::zero());
+        c = pick(inside, cosine, c);
+        s = pick(inside, sine, s);
+        p = pick(inside, step, p);
+        g = pick(inside, bulge, g);
+        cosines[i] = pick(inside, cosine, V::one());
+        sines[i] = pick(inside, sine, V::zero());
 
-        let top = inside & index.le(block.l);
-        d[i] = V::select(top, d[i] - p, d[i]);
-        e[i] = V::select(top, g, e[i]);
+        if V::WIDTH > 1 || i == block.union.start {
+            let top = inside & index.le(block.l);
+            d[i] = V::select(top, d[i] - p, d[i]);
+            e[i] = V::select(top, g, e[i]);
+        }
     }
 }
 

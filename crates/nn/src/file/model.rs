@@ -90,6 +90,9 @@ pub fn load<T: Real>(path: &Path) -> Result<(Manifest, ParamSet<T>), Error> {
     if envelope.format != FORMAT {
         return Err(at(Fault::Foreign));
     }
+    if envelope.version == 0 {
+        return Err(unreadable(&"there is no version 0"));
+    }
     if envelope.version > VERSION {
         return Err(at(Fault::Future { found: envelope.version, newest: VERSION }));
     }

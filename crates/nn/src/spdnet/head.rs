@@ -17,14 +17,16 @@ pub(super) struct TriangleHead<T> {
     /// The two mirror images of an entry share its coefficient.
     pub(super) weights: Vec<T>,
     pub(super) biases: Vec<T>,
+    /// The parameters that were loaded last: inference with the same ones need not load them again.
+    loaded: Vec<T>,
 }
 
 impl<T: Real> TriangleHead<T> {
     pub(super) fn new(vectorisation: Vectorisation, n: usize, inputs: usize, classes: usize) -> Self {
         let features = inputs * n * (n + 1) / 2;
         let weights = || vec![T::ZERO; classes * features];
-        let biases = vec![T::ZERO; classes];
-        Self { vectorisation, n, inputs, classes, weights: weights(), transposed: weights(), biases }
+        let (biases, loaded) = (vec![T::ZERO; classes], Vec::new());
+        Self { vectorisation, n, inputs, classes, weights: weights(), transposed: weights(), biases, loaded }
     }
 
     /// The number of features in triangles.
@@ -35,6 +37,11 @@ impl<T: Real> TriangleHead<T> {
     /// Takes the parameters over.
     pub(super) fn load(&mut self, weights: &[T], biases: &[T]) {
         self.biases.copy_from_slice(biases);
+        if self.loaded == weights {
+            return;
+        }
+        self.loaded.clear();
+        self.loaded.extend_from_slice(weights);
         let (n, features) = (self.n, self.features());
         let off_diagonal = off_diagonal::<T>(self.vectorisation);
         let lengths = (self.vectorisation.length(n), n * (n + 1) / 2);
@@ -51,14 +58,13 @@ impl<T: Real> TriangleHead<T> {
                 }
             }
         }
-        let mut feature = 0;
-        for (i, j) in (0..self.inputs).flat_map(|_| (0..n).flat_map(|i| (0..=i).map(move |j| (i, j)))) {
-            let images = if i == j { T::ONE } else { T::TWO };
+        let triangle = (0..n).flat_map(|i| (0..=i).map(move |j| i == j));
+        for (feature, diagonal) in triangle.cycle().take(features).enumerate() {
+            let images = if diagonal { T::ONE } else { T::TWO };
             for class in 0..self.classes {
                 self.transposed[feature * self.classes + class] =
                     self.weights[class * features + feature] * images;
             }
-            feature += 1;
         }
     }
 

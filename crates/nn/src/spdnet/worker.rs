@@ -93,7 +93,7 @@ impl<T: Real> Worker<T> {
         Ok(logits)
     }
 
-    /// The sum of the losses of up to `lanes` trials, times `scale`, and its gradient.
+    /// The losses of up to `lanes` trials, and the gradient of their sum times `scale`.
     pub(super) fn forward_backward(
         &mut self,
         shared: &Shared<'_, T>,
@@ -101,14 +101,13 @@ impl<T: Real> Worker<T> {
         scale: T,
         dropout: Option<Dropout>,
         sink: Sink<'_, T>,
-    ) -> Result<T, Error> {
+    ) -> Result<(), Error> {
         self.forward(shared, trials, dropout)?;
         let (simd, count) = (self.simd, trials.len());
         let (classes, features) = (self.classes, shared.head.features());
         let labels = trials.iter().map(|&trial| shared.examples.labels()[trial]);
         let logits = &mut self.logits[..count * classes];
         cross_entropy(simd, classes, logits, labels, scale, &mut self.losses);
-        let loss = self.losses[..count].iter().fold(T::ZERO, |sum, &loss| sum + loss);
 
         let sizes = [shared.weights.len(), classes * features, classes];
         let (gradients, stride) = match sink {
@@ -132,7 +131,7 @@ impl<T: Real> Worker<T> {
             }
         }
         if self.chains.is_empty() {
-            return Ok(loss);
+            return Ok(());
         }
         let shape = (count, classes, features);
         multiply(simd, Left::Plain, shape, logits, &shared.head.weights, &mut self.feature_gradients);
@@ -141,8 +140,7 @@ impl<T: Real> Worker<T> {
                 *gradient *= kept;
             }
         }
-        self.backward(shared, count, gradients, stride)?;
-        Ok(loss)
+        self.backward(shared, count, gradients, stride)
     }
 
     /// Fills the features with the triangles of the logarithms of the trials.

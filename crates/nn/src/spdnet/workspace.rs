@@ -103,7 +103,11 @@ impl<T: Real> SpdNetWorkspace<T> {
             for trials in tile.trials.chunks(worker.lanes) {
                 let dropout = dropout.map(|d| Dropout { seen: d.seen + first as u64, ..d });
                 let sink = Sink::Sum(tile.gradient);
-                *tile.loss += worker.forward_backward(&shared, trials, scale, dropout, sink)?;
+                worker.forward_backward(&shared, trials, scale, dropout, sink)?;
+                // One after the other, so that their sum does not depend on how many fit the lanes.
+                for &loss in &worker.losses()[..trials.len()] {
+                    *tile.loss += loss;
+                }
                 first += trials.len();
             }
             Ok(())

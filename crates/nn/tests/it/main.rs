@@ -3,5 +3,13 @@
 //! Each test names the properties it shows.
 #![allow(clippy::unwrap_used)] // helpers of tests may panic as tests do
 
+mod determinism;
+mod files;
+mod golden;
 mod gradients;
+mod guard;
+mod network;
+mod optimisers;
+mod parameters;
 mod support;
+mod training;

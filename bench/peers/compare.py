@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+"""SPDnet by fedspd, spd_learn and plain torch, in one run, on one thread; prints a Markdown table of medians and ratios.
+
+    python3 bench/peers/compare.py
+
+Makes its own virtual environment (torch is a large download). The contenders take turns for several rounds; of a round the median
+call counts, and of the rounds the fastest, for everyone: what a busy neighbour adds is nobody's to answer for. Only ratios from
+one run mean anything. An argument names the precision, f64 (default) or f32.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+PACKAGES = ["torch==2.15.0", "spd_learn==0.2.1"]
+ROUNDS = 5
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS")}
+
+
+def environment():
+    """A Python with the peers installed."""
+    python = HERE / ".venv" / "bin" / "python"
+    if not python.exists():
+        subprocess.run([sys.executable, "-m", "venv", HERE / ".venv"], check=True)
+    subprocess.run([python, "-m", "pip", "install", "--quiet", *PACKAGES], check=True)
+    return python
+
+
+def run(command):
+    """The cases and nanoseconds that a contender prints, its peak memory in kilobytes, and its instruction set if it says."""
+    result = subprocess.run(command, check=True, capture_output=True, text=True, env={**os.environ, **ONE_THREAD})
+    lines = [json.loads(line) for line in result.stdout.splitlines()]
+    times = {line["case"]: line["nanoseconds"] for line in lines if "case" in line}
+    return times, *(next((line[key] for line in lines if key in line), None) for key in ("kilobytes", "simd"))
+
+
+def main(precision):
+    python = environment()
+    subprocess.run(["cargo", "build", "--release", "--quiet", "-p", "fedspd-bench", "--bin", "network"], cwd=ROOT, check=True)
+    contenders = {
+        "fedspd": [ROOT / "target" / "release" / "network", precision],
+        "torch": [python, HERE / "contenders.py", "torch", precision],
+        "spd_learn": [python, HERE / "contenders.py", "spd_learn", precision],
+    }
+    best, memory, simd = {name: {} for name in contenders}, {}, None
+    for turn in range(ROUNDS):
+        for name, command in contenders.items():
+            print(f"\rround {turn + 1} of {ROUNDS}: {name:<10}", end="", file=sys.stderr, flush=True)
+            times, kilobytes, found = run(command)
+            simd = found or simd
+            memory[name] = max(memory.get(name, 0), kilobytes)
+            for case, nanoseconds in times.items():
+                best[name][case] = min(best[name].get(case, nanoseconds), nanoseconds)
+    print(file=sys.stderr)
+    print(f"{', '.join(PACKAGES)} and fedspd on {simd}, {precision}, one thread; the fastest of {ROUNDS} rounds, each the median of its calls.\n")
+    print("| case | fedspd, µs | torch, µs | spd_learn, µs | fedspd is faster than the better one |\n|---|---|---|---|---|")
+    for case, ours in best["fedspd"].items():
+        peers = [best[name][case] for name in ("torch", "spd_learn")]
+        columns = [f"{x / 1e3:.1f}" for x in (ours, *peers)]
+        print(f"| {case.replace(f' {precision}', '')} | {' | '.join(columns)} | **{min(peers) / ours:.1f}x** |")
+    peers = [memory[name] for name in ("torch", "spd_learn")]
+    columns = [f"{x / 1024:.1f}" for x in (memory["fedspd"], *peers)]
+    print(f"| peak memory of the process, MB | {' | '.join(columns)} | 1/{min(peers) / memory['fedspd']:.0f} of it |")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1] if len(sys.argv) > 1 else "f64")

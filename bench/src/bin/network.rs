@@ -1,0 +1,81 @@
+//! Times SPDnet on one thread and prints one JSON object per line: `{"case": ..., "nanoseconds": ...}`, and at the end the peak memory of
+//! this process, `{"kilobytes": ...}`.
+//!
+//! `peers/compare.py` runs this beside the Python libraries. An argument selects the cases whose name contains it.
+#![allow(clippy::print_stdout)] // its output is what it is for
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use fedspd_manifold::simd::{SIMD_VARIABLE, Simd};
+use fedspd_nn::{Error, Model, Optimiser, OptimiserConfig, Seed, SpdNet, SpdNetConfig, SyntheticTask};
+
+const BATCH: usize = 64;
+const BUDGET: Duration = Duration::from_millis(500);
+
+fn main() -> Result<(), Error> {
+    let simd = Simd::detect()?;
+    println!(r#"{{"simd": "{}", "variable": "{SIMD_VARIABLE}"}}"#, simd.name());
+    for (channels, dimension, classes) in [(64, 18, 4), (60, 22, 7)] {
+        network::<f64>("f64", channels, dimension, classes)?;
+        network::<f32>("f32", channels, dimension, classes)?;
+    }
+    if let Some(kilobytes) = peak_kilobytes() {
+        println!(r#"{{"kilobytes": {kilobytes}}}"#);
+    }
+    Ok(())
+}
+
+fn network<T: fedspd_manifold::Real>(
+    precision: &str,
+    channels: usize,
+    dimension: usize,
+    classes: usize,
+) -> Result<(), Error> {
+    let shape = format!("{precision} {channels}->{dimension}");
+    let net = SpdNet::<T>::new(SpdNetConfig::new(vec![channels, dimension], classes).threshold(1e-2))?;
+    let task = SyntheticTask::new(channels, classes).trials(BATCH);
+    let examples = net.prepare(task.client(Seed(0), 0)?)?;
+    let batch: Vec<usize> = (0..BATCH).collect();
+    let mut parameters = net.initial(Seed(0))?;
+    let mut workspace = net.workspace(1)?;
+    let mut gradient = vec![T::ZERO; parameters.values().len()];
+    let mut logits = vec![T::ZERO; BATCH * classes];
+
+    time(&format!("inference of one trial {shape}"), || {
+        let batch = black_box(&batch[..1]);
+        net.logits(&parameters, &examples, batch, &mut workspace, &mut logits[..classes])
+    })?;
+    time(&format!("inference of 64 trials {shape}"), || {
+        net.logits(&parameters, &examples, black_box(&batch), &mut workspace, &mut logits)
+    })?;
+    let mut optimiser = Optimiser::new(OptimiserConfig::default(), &parameters)?;
+    time(&format!("training step {shape}"), || {
+        net.loss_and_gradient(&parameters, &examples, &batch, None, &mut workspace, &mut gradient)?;
+        optimiser.step(&mut parameters, &gradient, 1e-3)
+    })
+}
+
+/// Repeats a computation for a while and prints the median time of one.
+fn time(case: &str, mut compute: impl FnMut() -> Result<(), Error>) -> Result<(), Error> {
+    if !case.contains(&std::env::args().nth(1).unwrap_or_default()) {
+        return Ok(());
+    }
+    compute()?;
+    let (start, mut times) = (Instant::now(), Vec::new());
+    while start.elapsed() < BUDGET || times.len() < 5 {
+        let once = Instant::now();
+        compute()?;
+        times.push(once.elapsed().as_nanos());
+    }
+    times.sort_unstable();
+    println!(r#"{{"case": "{case}", "nanoseconds": {}}}"#, times[times.len() / 2]);
+    Ok(())
+}
+
+/// The largest resident size of this process so far, where the system tells (Linux).
+fn peak_kilobytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix(" kB")?.parse().ok()
+}

@@ -1,0 +1,141 @@
+//! Model files: what was saved comes back, and anything else is a clear error.
+
+use std::path::PathBuf;
+
+use fedspd_manifold::Vectorisation;
+use fedspd_nn::file::{Fault, Manifest, load, save};
+use fedspd_nn::{Error, Model, ParamSet, Seed, SpdNet, SpdNetConfig};
+
+fn names(prefix: &str, count: usize) -> Vec<String> {
+    (0..count).map(|i| format!("{prefix}{i}")).collect()
+}
+
+fn model() -> (Manifest, ParamSet<f64>) {
+    let config = SpdNetConfig::new(vec![6, 4], 3).inputs(2).head(Vectorisation::IsometricVech).dropout(0.25);
+    let parameters = SpdNet::<f64>::new(config.clone()).unwrap().initial(Seed(1)).unwrap();
+    (Manifest::spdnet(config, "uV", names("class", 3), names("C", 6)).unwrap(), parameters)
+}
+
+fn saved() -> (tempfile::TempDir, PathBuf, Vec<u8>) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.safetensors");
+    let (manifest, parameters) = model();
+    save(&path, &manifest, &parameters).unwrap();
+    let bytes = std::fs::read(&path).unwrap();
+    (folder, path, bytes)
+}
+
+fn fault(path: &PathBuf, bytes: &[u8]) -> Fault {
+    std::fs::write(path, bytes).unwrap();
+    match load::<f64>(path).unwrap_err() {
+        Error::Model { fault, .. } => fault,
+        other => panic!("{other}"),
+    }
+}
+
+#[test]
+fn what_was_saved_comes_back() {
+    let (folder, path, bytes) = saved();
+    let (manifest, parameters) = model();
+    let (found_manifest, found) = load::<f64>(&path).unwrap();
+    assert_eq!((found_manifest, found.values()), (manifest.clone(), parameters.values()));
+    // The same model is the same file.
+    save(&path, &manifest, &parameters).unwrap();
+    assert_eq!(std::fs::read(&path).unwrap(), bytes);
+    // Nothing else is left in the folder.
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+
+    let narrow: ParamSet<f32> = parameters.cast();
+    save(&path, &manifest, &narrow).unwrap();
+    assert!(std::fs::metadata(&path).unwrap().len() < bytes.len() as u64);
+    assert_eq!(load::<f32>(&path).unwrap().1.values(), narrow.values());
+    assert_eq!(load::<f64>(&path).unwrap().1.values(), narrow.cast::<f64>().values());
+}
+
+#[test]
+fn cut_off_files_are_refused_at_any_length() {
+    let (_folder, path, bytes) = saved();
+    for length in (0..bytes.len()).step_by(97).chain([7, 8, 9, bytes.len() - 1]) {
+        let fault = fault(&path, &bytes[..length]);
+        assert!(matches!(fault, Fault::NotSafetensors { .. }), "{length}: {fault}");
+    }
+    let error = load::<f64>(&path).unwrap_err();
+    assert!(error.to_string().contains("model.safetensors: not a complete safetensors file"), "{error}");
+    assert!(error.hint().unwrap().contains("copy it again"));
+}
+
+/// Any changed byte is noticed, wherever it is.
+#[test]
+fn damaged_files_are_refused_at_any_byte() {
+    let (_folder, path, bytes) = saved();
+    let header = 8 + u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
+    let padding = bytes[..header].iter().rev().take_while(|byte| **byte == b' ').count();
+    for place in (0..bytes.len()).filter(|place| !(header - padding..header).contains(place)) {
+        let mut changed = bytes.clone();
+        changed[place] ^= 1;
+        std::fs::write(&path, &changed).unwrap();
+        match load::<f64>(&path) {
+            Err(Error::Model { .. }) => {}
+            Err(other) => panic!("byte {place}: {other}"),
+            // Letters of our own key may change meaning nothing but "someone else's file", never a model.
+            Ok(_) => panic!("byte {place} of {} (header {header}) was not noticed", bytes.len()),
+        }
+    }
+    let mut changed = bytes;
+    *changed.last_mut().unwrap() ^= 1;
+    assert!(matches!(fault(&path, &changed), Fault::Checksum { .. }));
+}
+
+#[test]
+fn foreign_and_future_files_are_refused() {
+    let (_folder, path, bytes) = saved();
+    let text = br#"{"x":{"dtype":"F64","shape":[1],"data_offsets":[0,8]}}"#;
+    let foreign = [&(text.len() as u64).to_le_bytes()[..], text, &1.0_f64.to_le_bytes()].concat();
+    assert_eq!(fault(&path, &foreign), Fault::Foreign);
+    assert!(matches!(fault(&path, b"PK\x03\x04 something else"), Fault::NotSafetensors { .. }));
+
+    let place = bytes.windows(12).position(|w| w == br#"\"version\":"#).unwrap() + 12;
+    let mut future = bytes;
+    future[place] = b'9';
+    let fault = fault(&path, &future);
+    assert_eq!(fault, Fault::Future { found: 9, newest: 1 });
+    assert_eq!(load::<f64>(&path).unwrap_err().hint().unwrap(), "install a newer fedspd");
+}
+
+#[test]
+fn missing_files_and_folders_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("no/model.safetensors");
+    let (manifest, parameters) = model();
+    for error in [load::<f64>(&path).unwrap_err(), save(&path, &manifest, &parameters).unwrap_err()] {
+        assert!(error.to_string().contains("no/model.safetensors: "), "{error}");
+    }
+    assert!(save(folder.path(), &manifest, &parameters).is_err());
+}
+
+#[test]
+fn manifests_that_do_not_fit_are_refused() {
+    let (manifest, parameters) = model();
+    let config = SpdNetConfig::new(vec![6, 4], 3).inputs(2);
+    let make = |unit: &str, classes, channels| {
+        Manifest::spdnet(config.clone(), unit, names("k", classes), names("c", channels))
+            .unwrap_err()
+            .to_string()
+    };
+    assert_eq!(make("uV", 2, 6), "`classes` is 2; it must be 3 names");
+    assert_eq!(make("uV", 3, 5), "`channels` is 5; it must be 6 names");
+    assert!(make("", 3, 6).contains("`unit`"));
+    // Parameters of another network.
+    let other = SpdNet::<f64>::new(config).unwrap().initial(Seed(0)).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    assert!(save(&folder.path().join("m"), &manifest, &other).is_err());
+    // Columns that are not orthonormal, or not finite, do not load.
+    for (value, text) in [(3.0, "away from orthonormal"), (f64::NAN, "has NaN at place 0")] {
+        let mut broken = parameters.clone();
+        broken.values_mut()[0] = value;
+        let path = folder.path().join("broken");
+        save(&path, &manifest, &broken).unwrap();
+        let error = load::<f64>(&path).unwrap_err().to_string();
+        assert!(error.contains("input0.block0.weight") && error.contains(text), "{error}");
+    }
+}

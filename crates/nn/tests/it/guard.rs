@@ -1,0 +1,51 @@
+//! The guard against wrong units (property 60, for networks).
+
+use fedspd_nn::{ClampReport, Error, Model, Seed, SpdNet, SpdNetConfig, SpdTrials, SyntheticTask};
+
+fn report(dimensions: &[usize], scale: f64) -> ClampReport {
+    let net = SpdNet::<f64>::new(SpdNetConfig::new(dimensions.to_vec(), 3).threshold(1e-2)).unwrap();
+    let data: SpdTrials<f64> = SyntheticTask::new(8, 3).client(Seed(0), 0).unwrap();
+    let scaled = data.matrices().iter().map(|x| x * scale).collect();
+    let data = SpdTrials::new(8, 1, 3, scaled, data.labels().to_vec()).unwrap();
+    let examples = net.prepare(data).unwrap();
+    let parameters = net.initial(Seed(0)).unwrap();
+    net.workspace(1).unwrap().clamp_report(&parameters, &examples).unwrap()
+}
+
+#[test]
+fn volts_are_an_error_with_numbers_and_a_hint() {
+    for dimensions in [&[8][..], &[8, 4], &[8, 6, 4]] {
+        let good = report(dimensions, 1.0);
+        assert_eq!((good.share, good.verdict().unwrap()), (0.0, None));
+        assert!(good.median > 0.1 && good.median < 10.0);
+
+        let volts = report(dimensions, 1e-12);
+        assert_eq!(volts.share, 1.0);
+        let error = volts.verdict().unwrap_err();
+        assert!(matches!(error, Error::AllClamped { .. }));
+        assert!(
+            error.to_string().starts_with("100.0% of the eigenvalues are below the threshold 1e-2"),
+            "{error}"
+        );
+        assert!(error.hint().unwrap().contains("volts instead of microvolts"));
+    }
+}
+
+#[test]
+fn a_threshold_in_the_middle_is_a_warning() {
+    let report = |share| ClampReport { share, median: 0.5, threshold: 1.0 };
+    assert_eq!(report(0.5).verdict().unwrap(), None);
+    assert!(report(0.51).verdict().unwrap().unwrap().starts_with("51.0% of the eigenvalues"));
+    assert!(report(0.99).verdict().unwrap().is_some());
+    assert!(report(0.991).verdict().is_err());
+}
+
+/// Counted by hand: two of four eigenvalues at or below the threshold.
+#[test]
+fn the_share_is_counted_at_and_below_the_threshold() {
+    let net = SpdNet::<f64>::new(SpdNetConfig::new(vec![2], 2).threshold(1.0)).unwrap();
+    let matrices = vec![0.5, 0.0, 0.0, 1.0, 2.0, 0.0, 0.0, 3.0];
+    let examples = net.prepare(SpdTrials::new(2, 1, 2, matrices, vec![0, 1]).unwrap()).unwrap();
+    let report = net.workspace(1).unwrap().clamp_report(&net.initial(Seed(0)).unwrap(), &examples).unwrap();
+    assert_eq!((report.share, report.median, report.threshold), (0.5, 2.0, 1.0));
+}
