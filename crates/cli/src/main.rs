@@ -24,7 +24,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Verb {
-    /// Show what each average of Stiefel matrices does, on random clients.
+    /// Train a small network on generated data, and show what averaging does to its weights.
     Demo(verbs::demo::Arguments),
 }
 

@@ -2,16 +2,16 @@
 
 use std::io::{self, Write};
 
-/// Rows of cells. The first two columns are words and aligned to the left, the others numbers and aligned to the right.
+/// Rows of cells. The first columns are words and aligned to the left, the others numbers and aligned to the right.
 pub(crate) struct Table {
+    words: usize,
     rows: Vec<Vec<String>>,
 }
 
-const WORD_COLUMNS: usize = 2;
-
 impl Table {
-    pub(crate) fn new(head: &[&str]) -> Self {
-        Self { rows: vec![head.iter().map(ToString::to_string).collect()] }
+    /// A table with this head, whose first `words` columns hold words.
+    pub(crate) fn new(words: usize, head: &[&str]) -> Self {
+        Self { words, rows: vec![head.iter().map(ToString::to_string).collect()] }
     }
 
     pub(crate) fn row(&mut self, cells: Vec<String>) {
@@ -32,7 +32,7 @@ impl Table {
         let widths: Vec<usize> = (0..columns).map(width).collect();
         for row in &self.rows {
             let aligned = row.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| {
-                if column < WORD_COLUMNS { format!("  {cell:<width$}") } else { format!("  {cell:>width$}") }
+                if column < self.words { format!("  {cell:<width$}") } else { format!("  {cell:>width$}") }
             });
             writeln!(out, "{}", aligned.collect::<String>().trim_end())?;
         }

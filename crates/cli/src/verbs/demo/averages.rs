@@ -1,9 +1,8 @@
-//! `fedspd demo`: what each average of Stiefel matrices does.
+//! What each average of Stiefel matrices does, on random clients.
 
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use clap::Args;
 use fedspd_manifold::average::{StiefelSum, karcher_mean, proj_avg, qr_avg, ret_avg, rl_avg};
 use fedspd_manifold::{
     Error, IterationLimits, Matrix, Retraction, RetractionKind, Stiefel, StiefelMetric, fill_standard_normal,
@@ -11,25 +10,9 @@ use fedspd_manifold::{
 };
 use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 
+use super::Arguments;
 use crate::failure::Failure;
 use crate::table::Table;
-
-/// Options of the demo.
-#[derive(Args)]
-pub(crate) struct Arguments {
-    /// How many clients are averaged.
-    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=100))]
-    clients: u16,
-    /// Channels: rows of the weights.
-    #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=128))]
-    rows: u16,
-    /// Components: columns of the weights, at most as many as rows.
-    #[arg(long, default_value_t = 18, value_parser = clap::value_parser!(u16).range(1..=128))]
-    columns: u16,
-    /// Seed of the random clients.
-    #[arg(long, default_value_t = 0)]
-    seed: u64,
-}
 
 /// How far clients are from their common start, as the norm of a tangent vector.
 const SPREADS: [f64; 4] = [0.1, 0.3, 1.0, 3.0];
@@ -50,7 +33,7 @@ fn karcher(points: &[Matrix<f64>]) -> Result<Matrix<f64>, Error> {
     Ok(karcher_mean(StiefelMetric::Embedded, points, None, limits)?.point)
 }
 
-pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
+pub(super) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
     let (p, k) = (usize::from(arguments.rows), usize::from(arguments.columns));
     let mut stiefel = Stiefel::new(p, k)?;
     let mut rng = ChaCha8Rng::seed_from_u64(arguments.seed);
@@ -63,7 +46,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
         arguments.seed,
         Simd::detect()?.name()
     )?;
-    let mut table = Table::new(&["spread", "average", "|WᵀW − I|", "to the Karcher mean", "time"]);
+    let mut table = Table::new(2, &["spread", "average", "|WᵀW − I|", "to the Karcher mean", "time"]);
     for spread in SPREADS {
         let points = clients(&mut rng, &start, spread, arguments.clients)?;
         let (reference, karcher_time) = timed(|| karcher(&points));
@@ -114,8 +97,7 @@ fn clients(
             fill_standard_normal(rng, noise.as_mut_slice());
             stiefel.project(start.as_slice(), noise.as_slice(), tangent.as_mut_slice())?;
             let norm = tangent.norm();
-            // St(1, 1) is two points: it has no tangent vectors, and the clients stay where they are.
-            let scale = if norm > 0.0 { spread / norm } else { 0.0 };
+            let scale = spread / norm;
             let step = tangent.map(|x| x * scale);
             let mut point = Matrix::zeros(p, k);
             retraction.retract(start.as_slice(), step.as_slice(), point.as_mut_slice())?;
