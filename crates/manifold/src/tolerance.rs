@@ -11,8 +11,8 @@ pub const LARGEST_LANE_MATRIX: usize = 128;
 /// The largest matrix, row or column count that is accepted at all: beyond it, sizes in bytes approach the address space.
 pub const LARGEST_MATRIX: usize = 16384;
 
-/// The affine-invariant mean: a gradient below this many `n` epsilons that no longer shrinks is zero to rounding.
-pub const MEAN_ROUNDING: f64 = 1000.0;
+/// The affine-invariant mean: after so many steps in a row without a shorter gradient, only rounding is left.
+pub const MEAN_STALL: usize = 5;
 
 /// Symmetry: `|a_ij - a_ji|` up to this many epsilons of the largest entry is rounding, and is averaged away.
 pub const SYMMETRY: f64 = 4096.0;

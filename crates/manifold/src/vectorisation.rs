@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::check_length;
-use crate::{Error, Real};
+use crate::{Error, Real, tolerance};
 
 /// How a symmetric `n x n` matrix becomes a vector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -85,5 +85,12 @@ impl Vectorisation {
 }
 
 fn check_size(n: usize) -> Result<(), Error> {
-    if n == 0 { Err(Error::Zero { what: "the size of the matrix" }) } else { Ok(()) }
+    let what = "the size of the matrix";
+    match n {
+        0 => Err(Error::Zero { what }),
+        n if n > tolerance::LARGEST_MATRIX => {
+            Err(Error::OutOfRange { what, value: n as f64, expected: "at most 16384" })
+        }
+        _ => Ok(()),
+    }
 }

@@ -30,6 +30,8 @@ pub fn r_barycenter<T: Real>(
 /// The Karcher mean: the minimiser of the weighted sum of squared geodesic distances, by the flow
 /// `Y <- Exp_Y(sum w_i Log_Y(W_i))`, started at [`proj_avg`]. Costly: an oracle.
 ///
+/// A logarithm exists for points on the manifold only, and `f32` points are on it to 1e-7: each point stands for its polar factor in `f64`.
+///
 /// # Errors
 /// Faults of points and weights; [`Error::RankDeficient`] if there is no starting point, [`Error::TooFarApart`] if a
 /// logarithm does not converge, [`Error::NotConverged`].
@@ -40,10 +42,18 @@ pub fn karcher_mean<T: Real>(
     limits: IterationLimits,
 ) -> Result<Average<T>, Error> {
     let points = weighted_points(points, weights)?;
-    let mut stiefel = Stiefel::<f64>::new(points[0].1.rows(), points[0].1.columns())?;
+    let (p, k) = (points[0].1.rows(), points[0].1.columns());
+    let mut stiefel = Stiefel::<f64>::new(p, k)?;
+    let mut polar = Polar::new(p, k)?;
+    let mut targets = points.clone();
+    if points.len() > 1 {
+        for ((_, target), (_, point)) in targets.iter_mut().zip(&points) {
+            polar.project(point.as_slice(), target.as_mut_slice())?;
+        }
+    }
     iterate("the Karcher mean", &points, limits, |point| {
         let mut mean = Matrix::zeros(point.rows(), point.columns());
-        for (weight, target) in &points {
+        for (weight, target) in &targets {
             mean = mean.zip(&stiefel.log(metric, point, target)?, |mean, x| mean + weight * x);
         }
         Ok((stiefel.exp(metric, point, &mean)?, mean.norm()))

@@ -112,9 +112,9 @@ impl StiefelSum {
     /// # Errors
     /// As [`StiefelSum::total_weight`].
     pub fn mean(&self) -> Result<Matrix<f64>, Error> {
-        let scale = 1.0 / self.total_weight()?;
-        let scale = if self.count == 1 { 1.0 } else { scale };
-        Matrix::from_rows(self.p, self.k, self.sum.iter().map(|x| x * scale).collect())
+        let total = self.total_weight()?;
+        let total = if self.count == 1 { 1.0 } else { total };
+        Matrix::from_rows(self.p, self.k, self.sum.iter().map(|x| x / total).collect())
     }
 
     pub(super) fn simd(&self) -> Simd {

@@ -36,7 +36,7 @@ impl<T: Real> Matrix<T> {
     /// # Errors
     /// [`Error::Length`] if their number does not fit.
     pub fn from_rows(rows: usize, columns: usize, entries: Vec<T>) -> Result<Self, Error> {
-        check_length("the matrix", entries.len(), rows * columns)?;
+        check_length("the matrix", entries.len(), rows.saturating_mul(columns))?;
         Ok(Self { rows, columns, entries })
     }
 

@@ -42,6 +42,14 @@ impl<T: Real> Spd<T> {
         let count = check_batch(self.n(), matrices)?;
         let weights = normalised_weights(count, weights)?;
         check_symmetric(self.map().simd(), self.n(), matrices, 0..count)?;
+        let size = self.n() * self.n();
+        let mut weighted = weights.iter().enumerate().filter(|(_, weight)| **weight > 0.0);
+        if let (Some((only, _)), None) = (weighted.next(), weighted.next()) {
+            let point = matrices[only * size..(only + 1) * size].to_vec();
+            // It must be positive definite like any other.
+            self.map().apply(SpectralFunction::Log, &point, &mut vec![T::ZERO; size])?;
+            return Ok(SpdMean { point, iterations: 0, gradient_norm: 0.0, converged: true });
+        }
         let mut logs = vec![T::ZERO; matrices.len()];
         if metric == SpdMetric::LogEuclidean {
             self.map().apply(SpectralFunction::Log, matrices, &mut logs)?;
@@ -53,7 +61,7 @@ impl<T: Real> Spd<T> {
         let mut point = weighted_sum(&weights, matrices);
         let mut whitened = vec![T::ZERO; matrices.len()];
         let mut factor = vec![T::ZERO; point.len()];
-        let mut gradient_norm = f64::INFINITY;
+        let (mut gradient_norm, mut smallest, mut since) = (f64::INFINITY, f64::INFINITY, 0);
         for iterations in 1..=limits.iterations {
             self.whiten(&point, matrices, &mut whitened)?;
             let mut curvature = 0.0;
@@ -63,10 +71,12 @@ impl<T: Real> Spd<T> {
                 curvature += weight * hessian_bound((largest / smallest).to_f64());
             })?;
             let mut gradient = weighted_sum(&weights, &logs);
-            let last = gradient_norm;
             gradient_norm = crate::dense::frobenius_norm(&gradient).to_f64();
-            let rounding = tolerance::MEAN_ROUNDING * self.n() as f64 * T::EPSILON.to_f64();
-            let stalls_at_rounding = gradient_norm >= last && gradient_norm <= rounding;
+            (smallest, since) =
+                if gradient_norm < smallest { (gradient_norm, 0) } else { (smallest, since + 1) };
+            // The flow contracts: a gradient that is short and has not shrunk for some steps is zero to rounding, whose size depends on
+            // the condition of the matrices.
+            let stalls_at_rounding = since >= tolerance::MEAN_STALL && gradient_norm <= 0.1;
             if gradient_norm <= limits.tolerance || stalls_at_rounding {
                 return Ok(SpdMean { point, iterations, gradient_norm, converged: true });
             }

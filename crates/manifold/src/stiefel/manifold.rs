@@ -100,6 +100,11 @@ impl<T: Real> Stiefel<T> {
         check_finite(self.simd, index, self.k, matrix)
     }
 
+    /// Checks that a result is finite.
+    pub(crate) fn check_result(&self, operation: &'static str, result: &[T]) -> Result<(), Error> {
+        check_finite(self.simd, 0, self.k, result).map_err(|_| Error::TooLarge { operation, matrix: 0 })
+    }
+
     fn check_all(&self, inputs: [&[T]; 2], out: &[T]) -> Result<(), Error> {
         self.check("the base point", 0, inputs[0])?;
         self.check("the matrix", 1, inputs[1])?;

@@ -269,7 +269,7 @@ impl<T: Real> Polar<T> {
         for (out, &normal) in out.iter_mut().zip(&self.scaled) {
             *out += normal;
         }
-        Ok(())
+        self.stiefel.check_result("the derivative of the polar factor", out)
     }
 }
 

@@ -119,7 +119,7 @@ impl<T: Real> Qr<T> {
         for (out, &y) in out.iter_mut().zip(&self.tall) {
             *out += y;
         }
-        Ok(())
+        self.stiefel.check_result("the derivative of the QR factor", out)
     }
 
     /// The adjoint of [`Qr::differential`]:
@@ -155,7 +155,7 @@ impl<T: Real> Qr<T> {
             }
         }
         multiply(simd, Left::Plain, (p, k, k), &self.tall, factor, out);
-        Ok(())
+        self.stiefel.check_result("the derivative of the QR factor", out)
     }
 }
 

@@ -10,12 +10,18 @@ impl<T: Real> Stiefel<T> {
     /// A point from the uniform (Haar) distribution: the QR factor, with positive diagonal, of a Gaussian matrix.
     ///
     /// # Errors
-    /// [`Error::RankDeficient`] if the Gaussian matrix is numerically singular (a square one can be, once in 1e9 draws).
+    /// [`Error::SimdUnavailable`] if an unavailable instruction set is asked for.
     pub fn random(&self, rng: &mut impl Rng) -> Result<Matrix<T>, Error> {
         let mut gaussian = vec![T::ZERO; self.p * self.k];
-        fill_standard_normal(rng, &mut gaussian);
         let mut qr = Qr::with_simd(self.p, self.k, self.simd)?;
-        qr.factor(&gaussian)?;
+        loop {
+            fill_standard_normal(rng, &mut gaussian);
+            match qr.factor(&gaussian) {
+                // A square matrix can be singular to rounding, once in 1e4 draws of f32: draw again.
+                Err(Error::RankDeficient { .. }) => {}
+                done => break done?,
+            }
+        }
         Matrix::from_rows(self.p, self.k, qr.q().to_vec())
     }
 }

@@ -299,4 +299,31 @@ fn averages_of_f32_points_are_made_in_f64() {
     let alone =
         karcher_mean(StiefelMetric::Embedded, &points[..1], None, IterationLimits::default()).unwrap();
     assert_eq!(bits(alone.point.as_slice()), bits(points[0].as_slice()));
+    // Points that are on the manifold only to the precision of f32 have a Karcher mean too, near that of the exact ones.
+    for metric in [StiefelMetric::Embedded, StiefelMetric::Canonical] {
+        let mean = karcher_mean(metric, &points, None, IterationLimits::default()).unwrap();
+        assert!(
+            distance(
+                &mean.point.cast(),
+                &karcher_mean(metric, &widened, None, IterationLimits::default()).unwrap().point
+            ) < 1e-6
+        );
+        assert!(infeasibility(&mean.point.cast()) < 1e-6);
+    }
+}
+
+/// Weights so small that their inverse overflows are weights like any other.
+#[test]
+fn tiny_weights_are_weights() {
+    let mut rng = rng(34);
+    let w = point(&mut rng, 12, 5);
+    let points = around(&mut rng, &w, 0.3, 3);
+    let average = |weight: f64| {
+        let mut sum = StiefelSum::new(12, 5).unwrap();
+        for point in &points {
+            sum.add(weight, point.as_slice()).unwrap();
+        }
+        proj_avg(&sum).unwrap().point
+    };
+    assert!(distance(&average(1e-310), &average(1.0)) < 1e-12);
 }

@@ -326,3 +326,24 @@ fn there_is_no_derivative_without_a_decomposition() {
     assert!(qr.factor(&[0.0; 6]).is_err());
     assert_eq!(qr.differential(&direction, &mut out), Err(Error::NotFactored));
 }
+
+/// A derivative that overflows is an error, not a NaN.
+#[test]
+fn derivatives_that_overflow_are_refused() {
+    let (mut polar, mut qr) = (Polar::<f64>::new(3, 2).unwrap(), Qr::<f64>::new(3, 2).unwrap());
+    let a = [1.0, 0.2, 0.3, 1.0, 0.1, 0.4].map(|x| x * 1e-308);
+    let mut out = [0.0; 6];
+    polar.factor(&a).unwrap();
+    qr.factor(&a).unwrap();
+    let z = [1e10, 2e10, -1e10, 3e10, 1e10, 0.5];
+    assert!(matches!(polar.differential(&z, &mut out), Err(Error::TooLarge { .. })));
+    assert!(matches!(qr.differential(&z, &mut out), Err(Error::TooLarge { .. })));
+    assert!(matches!(qr.adjoint(&z, &mut out), Err(Error::TooLarge { .. })));
+}
+
+#[test]
+fn sizes_beyond_memory_are_refused() {
+    assert!(Vectorisation::Vec.apply::<f64>(1 << 32, &[], &mut []).is_err());
+    assert!(Vectorisation::Vech.adjoint::<f64>(usize::MAX, &[], &mut []).is_err());
+    assert!(Matrix::<f64>::from_rows(1 << 32, 1 << 32, vec![]).is_err());
+}

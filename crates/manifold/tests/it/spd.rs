@@ -160,3 +160,23 @@ fn real_covariances_have_a_mean_and_recentre() {
         assert!((40.0..150.0).contains(&(trace / 4.0)), "{trace}");
     }
 }
+
+/// The mean says when it is there, also where rounding keeps the gradient far above its tolerance; a single matrix is its own mean.
+#[test]
+fn the_affine_invariant_mean_converges_at_wide_spectra() {
+    let mut rng = rng(40);
+    for (n, condition) in [(2, 1e4), (6, 1e6), (18, 1e6), (6, 1e8)] {
+        let spectrum = geometric_spectrum(n, 1.0, condition);
+        let matrices: Vec<f64> =
+            (0..5).flat_map(|_| with_spectrum(&mut rng, &spectrum).as_slice().to_vec()).collect();
+        let mut spd = Spd::<f64>::new(n).unwrap();
+        let mut mean = |matrices: &[f64]| {
+            spd.mean(SpdMetric::AffineInvariant, matrices, None, IterationLimits::default()).unwrap()
+        };
+        let found = mean(&matrices);
+        assert!(found.converged && found.iterations < 200, "{n} {condition:e}: {}", found.iterations);
+        assert!(found.gradient_norm < 1e-15 * condition, "{n} {condition:e}: {:e}", found.gradient_norm);
+        let alone = mean(&matrices[..n * n]);
+        assert!(alone.converged && alone.point == matrices[..n * n]);
+    }
+}

@@ -417,3 +417,33 @@ fn f32_factors_and_retractions_are_accurate_to_f32() {
         }
     }
 }
+
+/// The singular value decomposition of tall matrices: long sums round more than short ones.
+#[test]
+fn the_polar_factor_of_a_tall_ill_conditioned_matrix_exists() {
+    for (p, k) in [(1024, 8), (4096, 20)] {
+        let rotation = point(&mut rng(50), k, k);
+        let wave = |i: usize, j: usize| {
+            (std::f64::consts::PI * (i as f64 + 0.5) * j as f64 / p as f64).cos()
+                * 10.0_f64.powi(-(j as i32 % 4))
+        };
+        let a = mul(&Matrix::from_fn(p, k, wave), &rotation);
+        let mut polar = Polar::<f64>::new(p, k).unwrap();
+        polar.factor(a.as_slice()).unwrap();
+        let q = Matrix::from_rows(p, k, polar.q().to_vec()).unwrap();
+        assert!(infeasibility(&q) < 1e-11, "{p} {k}: {:e}", infeasibility(&q));
+        let narrow: Matrix<f32> = a.cast();
+        let mut polar = Polar::<f32>::new(p, k).unwrap();
+        polar.factor(narrow.as_slice()).unwrap();
+    }
+}
+
+/// Square Gaussian matrices of f32 can be singular to rounding; a uniform point is drawn all the same.
+#[test]
+fn random_points_always_exist() {
+    let stiefel = Stiefel::<f32>::new(2, 2).unwrap();
+    let mut rng = rng(51);
+    for _ in 0..200_000 {
+        stiefel.random(&mut rng).unwrap();
+    }
+}
