@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""SPDnet by fedspd, spd_learn and plain torch, in one run, on one thread; prints a Markdown table of medians and ratios.
+"""SPDnet by fedspd, plain torch, spd_learn and torch fused by hand, in one run, on one thread; prints a Markdown table of medians and ratios.
 
     python3 bench/peers/compare.py
 
@@ -15,6 +15,7 @@ import sys
 from pathlib import Path
 
 PACKAGES = ["torch==2.15.0", "spd_learn==0.2.1"]
+PEERS = ["torch", "spd_learn", "torch_fused"]
 ROUNDS = 5
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -43,8 +44,7 @@ def main(precision):
     subprocess.run(["cargo", "build", "--release", "--quiet", "-p", "fedspd-bench", "--bin", "network"], cwd=ROOT, check=True)
     contenders = {
         "fedspd": [ROOT / "target" / "release" / "network", precision],
-        "torch": [python, HERE / "contenders.py", "torch", precision],
-        "spd_learn": [python, HERE / "contenders.py", "spd_learn", precision],
+        **{name: [python, HERE / "contenders.py", name, precision] for name in PEERS},
     }
     best, memory, simd = {name: {} for name in contenders}, {}, None
     for turn in range(ROUNDS):
@@ -57,14 +57,17 @@ def main(precision):
                 best[name][case] = min(best[name].get(case, nanoseconds), nanoseconds)
     print(file=sys.stderr)
     print(f"{', '.join(PACKAGES)} and fedspd on {simd}, {precision}, one thread; the fastest of {ROUNDS} rounds, each the median of its calls.\n")
-    print("| case | fedspd, µs | torch, µs | spd_learn, µs | fedspd is faster than the better one |\n|---|---|---|---|---|")
-    for case, ours in best["fedspd"].items():
-        peers = [best[name][case] for name in ("torch", "spd_learn")]
-        columns = [f"{x / 1e3:.1f}" for x in (ours, *peers)]
-        print(f"| {case.replace(f' {precision}', '')} | {' | '.join(columns)} | **{min(peers) / ours:.1f}x** |")
-    peers = [memory[name] for name in ("torch", "spd_learn")]
-    columns = [f"{x / 1024:.1f}" for x in (memory["fedspd"], *peers)]
-    print(f"| peak memory of the process, MB | {' | '.join(columns)} | 1/{min(peers) / memory['fedspd']:.0f} of it |")
+    print("| case | fedspd | torch | spd_learn | best of the two | torch fused by hand | |\n|---|---|---|---|---|---|---|")
+
+    def row(case, unit, scale, values):
+        ours, torch, library, fused = (values[name] / scale for name in ("fedspd", *PEERS))
+        ratios = [f"**{peer / ours:.1f}x**" for peer in (min(torch, library), fused)]
+        columns = [f"{x:.1f} {unit}" for x in (ours, torch, library)]
+        print(f"| {case} | {' | '.join(columns)} | {ratios[0]} | {fused:.1f} {unit} | {ratios[1]} |")
+
+    for case in best["fedspd"]:
+        row(case.replace(f" {precision}", ""), "µs", 1e3, {name: best[name][case] for name in best})
+    row("peak memory of the process", "MB", 1024, memory)
 
 
 if __name__ == "__main__":

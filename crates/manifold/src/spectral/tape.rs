@@ -1,6 +1,7 @@
 //! A spectral function of a few matrices, remembered for the way back.
 
 use super::SpectralFunction;
+use crate::dense::{Left, multiply_symmetric};
 use crate::error::check_length;
 use crate::lanewise::{congruence, symmetric_product};
 use crate::simd::{Array, Buffer, Kernel, Lanes, Simd};
@@ -238,9 +239,36 @@ impl<T: Real> SpectralTape<T> {
         first: usize,
         held: usize,
     ) -> Result<(), Error> {
+        if self.chunk.width() == 1 {
+            self.prepare(function);
+            self.evaluate_alone(function);
+            return self.check_overflow(function, first, held);
+        }
         let Self { chunk, work, .. } = self;
         let finite = chunk.simd().run(Evaluate { function, chunk, work });
         if finite { Ok(()) } else { self.check_overflow(function, first, held) }
+    }
+
+    /// `F(A)` of a matrix that is alone: its entries are in rows, so lanes can run along them. Every entry is the same chain of operations.
+    fn evaluate_alone(&mut self, function: SpectralFunction<T>) {
+        let n = self.n();
+        let (out, rest) = self.work.numbers_mut().split_at_mut(n * n);
+        let (scaled, rest) = rest.split_at_mut(n * n);
+        let (transposed, prepared) = rest.split_at_mut(n * n);
+        for k in 0..n {
+            let Array([f]) = function.value(Array([prepared[k]]));
+            for i in 0..n {
+                let u = self.chunk.vector(i, k, 0);
+                transposed[k * n + i] = u;
+                scaled[i * n + k] = u * f;
+            }
+        }
+        multiply_symmetric(self.chunk.simd(), Left::Plain, (n, n), scaled, transposed, out);
+        for i in 0..n {
+            for j in 0..i {
+                out[j * n + i] = out[i * n + j];
+            }
+        }
     }
 
     /// Prepares the eigenvalues for [`SpectralTape::differentiate`], which [`SpectralTape::evaluate`] does too.
@@ -319,7 +347,6 @@ macro_rules! on_lanes_in_use {
     };
 }
 on_lanes_in_use!(PrepareValues, ());
-on_lanes_in_use!(Evaluate, bool);
 on_lanes_in_use!(Differentiate, bool);
 
 /// Fills the prepared eigenvalues.
@@ -348,9 +375,11 @@ struct Evaluate<'a, T: Real> {
     work: &'a mut Buffer<T>,
 }
 
-impl<T: Real> Evaluate<'_, T> {
+impl<T: Real> Kernel<T> for Evaluate<'_, T> {
+    type Output = bool;
+
     #[inline(always)]
-    fn work<V: Lanes<Scalar = T>>(self) -> bool {
+    fn run<V: Lanes<Scalar = T>>(self) -> bool {
         let Self { function, chunk, work } = self;
         PrepareValues { function, chunk, work }.work::<V>();
         let n = chunk.n();

@@ -282,7 +282,7 @@ impl<T: Real> Prepare<'_, T> {
                 let lower = a[i * n + j];
                 let upper = if self.given == Given::Everything { a[j * n + i] } else { lower };
                 // Zero times a number is zero, times NaN or infinity it is NaN.
-                not_finite = lower.mul_add(V::zero(), upper.mul_add(V::zero(), not_finite));
+                not_finite = lower.mul_add(V::zero(), upper * V::zero()) + not_finite;
                 largest = lower.abs().max(upper.abs()).max(largest);
                 asymmetry = (lower - upper).abs().max(asymmetry);
                 let mean = lower.mul_add(constant(0.5), upper * constant(0.5));

@@ -57,7 +57,11 @@ impl<'a, V: Lanes> Rotations<'a, V> {
         let n = self.n;
         let (start, end) = self.ranges[sweep];
         let (cosines, sines) = (&self.cosines[sweep * n..], &self.sines[sweep * n..]);
-        let mut carried: [V; R] = std::array::from_fn(|r| rows[r * n + end]);
+        // Loops, because the closures of `array::from_fn` are not inlined into kernels.
+        let mut carried = [V::zero(); R];
+        for r in 0..R {
+            carried[r] = rows[r * n + end];
+        }
         for i in (start..end).rev() {
             let (c, s) = (cosines[i], sines[i]);
             for r in 0..R {
@@ -104,7 +108,10 @@ impl<T: Real> Rotations<'_, Array<T, 1>> {
     ) {
         let (start, end) = self.ranges[sweep];
         let place = |i: usize, b: usize| i * stride + first + b * W::WIDTH;
-        let mut carried: [W; B] = std::array::from_fn(|b| W::load(&transposed[place(end, b)..]));
+        let mut carried = [W::zero(); B];
+        for b in 0..B {
+            carried[b] = W::load(&transposed[place(end, b)..]);
+        }
         for i in (start..end).rev() {
             let Array([c]) = self.cosines[sweep * self.n + i];
             let Array([s]) = self.sines[sweep * self.n + i];

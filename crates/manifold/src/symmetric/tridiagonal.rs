@@ -134,10 +134,10 @@ fn subtract_rank_two<V: Lanes>(n: usize, a: &mut [V], u: &[V], q: &[V]) {
     let size = u.len();
     let q = &q[..size];
     for j in 0..size {
-        let row = &mut a[j * n..=j * n + j];
         let (uj, qj) = (u[j], q[j]);
-        for k in 0..=j {
-            row[k] = uj.neg_mul_add(q[k], qj.neg_mul_add(u[k], row[k]));
+        // Zipped, so that no check of bounds keeps the loop over a single matrix from being vectorised.
+        for ((entry, &uk), &qk) in a[j * n..=j * n + j].iter_mut().zip(&u[..=j]).zip(&q[..=j]) {
+            *entry = uj.neg_mul_add(qk, qj.neg_mul_add(uk, *entry));
         }
     }
 }
@@ -151,12 +151,11 @@ fn accumulate<V: Lanes>(n: usize, z: &mut [V], d: &mut [V]) {
         let u = &row[..i];
         let mut first = 0;
         while first < i {
-            if first + BLOCK <= i {
-                reflect_columns::<V, BLOCK>(n, above, u, d[i], first);
-                first += BLOCK;
-            } else {
-                reflect_columns::<V, 1>(n, above, u, d[i], first);
-                first += 1;
+            // The columns of a single matrix lie side by side: the more at a time, the longer the vectors.
+            first += match i - first {
+                8.. if V::WIDTH == 1 => reflect_columns::<V, 8>(n, above, u, d[i], first),
+                BLOCK.. => reflect_columns::<V, BLOCK>(n, above, u, d[i], first),
+                _ => reflect_columns::<V, 1>(n, above, u, d[i], first),
             }
         }
         d[i] = row[i];
@@ -168,9 +167,15 @@ fn accumulate<V: Lanes>(n: usize, z: &mut [V], d: &mut [V]) {
     }
 }
 
-/// Applies `I - u u^T / h` to columns `first .. first + B` of the leading block.
+/// Applies `I - u u^T / h` to columns `first .. first + B` of the leading block; returns `B`.
 #[inline(always)]
-fn reflect_columns<V: Lanes, const B: usize>(n: usize, a: &mut [V], u: &[V], inverse_h: V, first: usize) {
+fn reflect_columns<V: Lanes, const B: usize>(
+    n: usize,
+    a: &mut [V],
+    u: &[V],
+    inverse_h: V,
+    first: usize,
+) -> usize {
     let size = u.len();
     let mut sum = [V::zero(); B];
     for k in 0..size {
@@ -180,12 +185,15 @@ fn reflect_columns<V: Lanes, const B: usize>(n: usize, a: &mut [V], u: &[V], inv
             sum[b] = row[b].mul_add(factor, sum[b]);
         }
     }
-    let scaled: [V; B] = std::array::from_fn(|b| sum[b] * inverse_h);
+    for b in 0..B {
+        sum[b] = sum[b] * inverse_h;
+    }
     for k in 0..size {
         let row = &mut a[k * n + first..k * n + first + B];
         let factor = u[k];
         for b in 0..B {
-            row[b] = scaled[b].neg_mul_add(factor, row[b]);
+            row[b] = sum[b].neg_mul_add(factor, row[b]);
         }
     }
+    B
 }

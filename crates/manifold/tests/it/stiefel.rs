@@ -425,7 +425,7 @@ fn the_polar_factor_of_a_tall_ill_conditioned_matrix_exists() {
         let rotation = point(&mut rng(50), k, k);
         let wave = |i: usize, j: usize| {
             (std::f64::consts::PI * (i as f64 + 0.5) * j as f64 / p as f64).cos()
-                * 10.0_f64.powi(-(j as i32 % 4))
+                * [1.0, 0.1, 0.01, 0.001][j % 4]
         };
         let a = mul(&Matrix::from_fn(p, k, wave), &rotation);
         let mut polar = Polar::<f64>::new(p, k).unwrap();
