@@ -4,8 +4,9 @@
 #![allow(clippy::print_stdout)] // its output is what it is for
 
 use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use fedspd_bench::median_nanoseconds;
 use fedspd_manifold::average::{StiefelSum, proj_avg, rl_avg};
 use fedspd_manifold::simd::Simd;
 use fedspd_manifold::{
@@ -34,20 +35,12 @@ fn main() -> Result<(), Error> {
 
 /// Repeats a computation for a while and prints the median time of one, if the first argument of the program is part of the case
 /// and the second one of the instruction set.
-fn time(case: &str, simd: Simd, mut compute: impl FnMut() -> Result<(), Error>) -> Result<(), Error> {
+fn time(case: &str, simd: Simd, compute: impl FnMut() -> Result<(), Error>) -> Result<(), Error> {
     let argument = |n| std::env::args().nth(n).unwrap_or_default();
     if !case.contains(&argument(1)) || !simd.name().contains(&argument(2)) {
         return Ok(());
     }
-    compute()?;
-    let (start, mut times) = (Instant::now(), Vec::new());
-    while start.elapsed() < BUDGET || times.len() < 5 {
-        let once = Instant::now();
-        compute()?;
-        times.push(once.elapsed().as_nanos());
-    }
-    times.sort_unstable();
-    let nanoseconds = times[times.len() / 2];
+    let nanoseconds = median_nanoseconds(BUDGET, compute)?;
     println!(r#"{{"case": "{case}", "simd": "{}", "nanoseconds": {nanoseconds}}}"#, simd.name());
     Ok(())
 }

@@ -5,8 +5,9 @@
 #![allow(clippy::print_stdout)] // its output is what it is for
 
 use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use fedspd_bench::median_nanoseconds;
 use fedspd_manifold::simd::{SIMD_VARIABLE, Simd};
 use fedspd_nn::{Error, Model, Optimiser, OptimiserConfig, Seed, SpdNet, SpdNetConfig, SyntheticTask};
 
@@ -57,19 +58,12 @@ fn network<T: fedspd_manifold::Real>(
 }
 
 /// Repeats a computation for a while and prints the median time of one.
-fn time(case: &str, mut compute: impl FnMut() -> Result<(), Error>) -> Result<(), Error> {
+fn time(case: &str, compute: impl FnMut() -> Result<(), Error>) -> Result<(), Error> {
     if !case.contains(&std::env::args().nth(1).unwrap_or_default()) {
         return Ok(());
     }
-    compute()?;
-    let (start, mut times) = (Instant::now(), Vec::new());
-    while start.elapsed() < BUDGET || times.len() < 5 {
-        let once = Instant::now();
-        compute()?;
-        times.push(once.elapsed().as_nanos());
-    }
-    times.sort_unstable();
-    println!(r#"{{"case": "{case}", "nanoseconds": {}}}"#, times[times.len() / 2]);
+    let nanoseconds = median_nanoseconds(BUDGET, compute)?;
+    println!(r#"{{"case": "{case}", "nanoseconds": {nanoseconds}}}"#);
     Ok(())
 }
 

@@ -40,7 +40,9 @@ pub(super) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     let mut parameters = net.initial(seed)?;
     let mut optimiser = Optimiser::new(OptimiserConfig::default(), &parameters)?;
     let mut trainer = Trainer::new(&net, 64, 1)?;
-    trainer.workspace().clamp_report(&parameters, &examples)?.verdict()?;
+    if let Some(warning) = trainer.workspace().clamp_report(&parameters, &examples)?.verdict()? {
+        writeln!(out, "warning: {warning}\n")?;
+    }
     let mut table = Table::new(0, &["epoch", "loss", "accuracy", "test accuracy", "|WᵀW − I|"]);
     for epoch in 0..=EPOCHS {
         if epoch % SHOWN_EVERY == 0 {
