@@ -107,6 +107,14 @@ pub enum Error {
         /// The largest safe distance.
         safe: f64,
     },
+    /// A matrix that must have orthonormal columns has not.
+    #[error("parameter `{name}` has columns that are {distance:.1e} away from orthonormal")]
+    Infeasible {
+        /// Which parameter.
+        name: String,
+        /// `|W^T W - I|`
+        distance: f64,
+    },
     /// Nearly all eigenvalues are below the threshold, so nothing is left to learn from.
     #[error(
         "{:.1}% of the eigenvalues are below the threshold {threshold:e} (their median is {median:e}): nothing is left to learn from", share * 100.0
@@ -141,6 +149,9 @@ impl Error {
     /// What the user can do about it, if there is something to say.
     pub fn hint(&self) -> Option<String> {
         match self {
+            Self::AllClamped { median, .. } if !(*median > 0.0) => {
+                Some("more than half of the eigenvalues are not even positive: are these covariances?".into())
+            }
             Self::AllClamped { threshold, median, .. } => Some(format!(
                 "covariances in volts instead of microvolts are 1e12 times too small; scale the data, or lower the threshold from {threshold:e} below {median:e}"
             )),

@@ -6,7 +6,7 @@ use fedspd_manifold::simd::{Array, Kernel, Lanes, Simd, elementary};
 /// The losses `log sum_k exp(z_k) - z_y` of rows of logits, by log-sum-exp; the logits are replaced by `scale` times the gradients
 /// `softmax(z) - onehot(y)`.
 ///
-/// A loss is NaN if a logit is not finite.
+/// A loss is not finite if the logit of its label or the largest one is not.
 pub(crate) fn cross_entropy<T: Real>(
     simd: Simd,
     classes: usize,

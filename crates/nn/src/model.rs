@@ -32,13 +32,28 @@ pub trait Model<T: Real>: Sync {
     /// The number of classes.
     fn classes(&self) -> usize;
 
+    /// The class of each trial.
+    fn labels<'e>(&self, examples: &'e Self::Examples) -> &'e [usize];
+
+    /// Looks at data and parameters for what would make training futile; a warning if something is suspicious.
+    ///
+    /// # Errors
+    /// Such as [`Error::AllClamped`].
+    fn check_before_training(
+        &self,
+        parameters: &ParamSet<T>,
+        examples: &Self::Examples,
+        workspace: &mut Self::Workspace,
+    ) -> Result<Option<String>, Error>;
+
     /// First values of the parameters.
     ///
     /// # Errors
     /// [`Error::Geometry`] if a draw fails.
     fn initial(&self, seed: Seed) -> Result<ParamSet<T>, Error>;
 
-    /// Memory for passes on up to that many threads of the current rayon pool. Results do not depend on their number.
+    /// Memory for passes on up to that many threads of the current rayon pool. Results do not depend on their number. With several, call from
+    /// within the pool (`ThreadPool::install`): entering it from outside queues a job, which may allocate.
     ///
     /// # Errors
     /// [`Error::Config`] for no threads.
@@ -47,7 +62,8 @@ pub trait Model<T: Real>: Sync {
     /// The mean cross-entropy of the trials of a batch, and its gradient in the layout of the parameters.
     ///
     /// # Errors
-    /// [`Error::Config`] for an empty batch or a trial that is not there, [`Error::ForeignParameters`], [`Error::Diverged`].
+    /// [`Error::Config`] for an empty batch or a trial that is not there; [`Error::ForeignParameters`] and [`Error::Mismatch`] for
+    /// parameters or examples of another network; [`Error::Diverged`] if a parameter or a loss is not finite.
     fn loss_and_gradient(
         &self,
         parameters: &ParamSet<T>,

@@ -58,11 +58,14 @@ impl SyntheticTask {
         check("classes", self.classes, self.classes >= 2, || "at least 2".into())?;
         check("channels", n, n >= self.classes, || format!("at least the {} classes", self.classes))?;
         check("inputs", self.inputs, self.inputs > 0, || "at least 1".into())?;
+        check("trials", self.trials, self.trials > 0, || "at least 1".into())?;
         let simd = Simd::detect()?;
         let stream = seed.stream(Purpose::Generator);
         // Every class has as many directions of its own as fit.
         let directions = (n / 2 / self.classes).max(1) * self.classes;
-        let subspace = Stiefel::<f64>::new(n, directions)?.random(&mut stream.item(0))?.transpose();
+        // What clients share is drawn in a round of its own, apart from any client's trials.
+        let shared = &mut stream.round(1).item(0);
+        let subspace = Stiefel::<f64>::new(n, directions)?.random(shared)?.transpose();
         let stream = stream.client(client);
         let mut mixture = vec![0.0; n * n];
         fill_standard_normal(&mut stream.item(u64::MAX), &mut mixture);

@@ -1,6 +1,6 @@
 //! Saving and loading.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
@@ -15,13 +15,20 @@ use sha2::{Digest, Sha256};
 use super::manifest::{Manifest, Network};
 use super::{Fault, atomic};
 use crate::Error;
-use crate::params::{Geometry, Layout, ParamSet};
+use crate::params::{Geometry, LARGEST_INFEASIBILITY, Layout, ParamSet, Parameter};
 
 /// The key of our entry in the metadata.
 const KEY: &str = "fedspd";
 const FORMAT: &str = "fedspd-model";
 /// The version that this program writes, and the newest it can load.
 const VERSION: u64 = 1;
+
+/// What every version of the format begins with.
+#[derive(Deserialize)]
+struct Kind {
+    format: String,
+    version: u64,
+}
 
 #[derive(Serialize, Deserialize)]
 struct Envelope<'a> {
@@ -36,7 +43,7 @@ struct Envelope<'a> {
 /// Saves a model. The file is replaced as a whole or not at all.
 ///
 /// # Errors
-/// [`Error::Config`] or [`Error::Model`] if manifest and parameters do not fit together; [`Error::File`].
+/// [`Error::Config`] or [`Error::Model`] if manifest and parameters do not fit together or could not be loaded again; [`Error::File`].
 pub fn save<T: Real>(path: &Path, manifest: &Manifest, parameters: &ParamSet<T>) -> Result<(), Error> {
     manifest.check()?;
     let at = |fault| Error::Model { path: path.to_owned(), fault };
@@ -44,6 +51,9 @@ pub fn save<T: Real>(path: &Path, manifest: &Manifest, parameters: &ParamSet<T>)
         let problem = "or another one is not of the network that the manifest describes".to_owned();
         let name = parameters.layout().parameters().first().map_or(String::new(), |p| p.name.clone());
         return Err(at(Fault::Parameter { name, problem }));
+    }
+    for (parameter, values) in parameters.iter() {
+        check_values(parameter, &T::widen(values)).map_err(at)?;
     }
     let (dtype, width) = if T::MANTISSA_BITS > 32 { (Dtype::F64, 8) } else { (Dtype::F32, 4) };
     let mut bytes = Vec::with_capacity(parameters.values().len() * width);
@@ -86,16 +96,17 @@ pub fn load<T: Real>(path: &Path) -> Result<(Manifest, ParamSet<T>), Error> {
     let metadata = header.metadata().as_ref().and_then(|entries| entries.get(KEY));
     let metadata = metadata.ok_or_else(|| at(Fault::Foreign))?;
     let unreadable = |error: &dyn std::fmt::Display| at(Fault::Manifest { reason: error.to_string() });
-    let envelope: Envelope<'_> = serde_json::from_str(metadata).map_err(|error| unreadable(&error))?;
-    if envelope.format != FORMAT {
+    let kind: Kind = serde_json::from_str(metadata).map_err(|_| at(Fault::Foreign))?;
+    if kind.format != FORMAT {
         return Err(at(Fault::Foreign));
     }
-    if envelope.version == 0 {
+    if kind.version == 0 {
         return Err(unreadable(&"there is no version 0"));
     }
-    if envelope.version > VERSION {
-        return Err(at(Fault::Future { found: envelope.version, newest: VERSION }));
+    if kind.version > VERSION {
+        return Err(at(Fault::Future { found: kind.version, newest: VERSION }));
     }
+    let envelope: Envelope<'_> = serde_json::from_str(metadata).map_err(|error| unreadable(&error))?;
     let manifest: Manifest =
         serde_json::from_str(envelope.manifest.get()).map_err(|error| unreadable(&error))?;
     manifest.check().map_err(|error| unreadable(&error))?;
@@ -138,12 +149,30 @@ fn checksum<'a>(manifest: &RawValue, tensors: impl Iterator<Item = (&'a str, &'a
     })
 }
 
-/// How far from orthonormal the columns of a saved matrix may be.
-fn largest_infeasibility(dtype: Dtype) -> f64 {
-    if dtype == Dtype::F64 { 1e-8 } else { 1e-4 }
+/// Checks that the values of a parameter can be used: finite, and with orthonormal columns where they must be.
+fn check_values(parameter: &Parameter, values: &[f64]) -> Result<(), Fault> {
+    let fault = |problem: String| Fault::Parameter { name: parameter.name.clone(), problem };
+    if let Some(place) = values.iter().position(|value| !value.is_finite()) {
+        return Err(fault(format!("has {} at place {place}", values[place])));
+    }
+    if let (Geometry::Stiefel, &[p, k]) = (parameter.geometry, &parameter.shape[..]) {
+        let error = Stiefel::new(p, k).and_then(|mut stiefel| stiefel.feasibility_error(values));
+        let error = error.map_err(|error| fault(error.to_string()))?;
+        if error > LARGEST_INFEASIBILITY {
+            return Err(fault(format!("has columns that are {error:.1e} away from orthonormal")));
+        }
+    }
+    Ok(())
 }
 
 fn read<T: Real>(tensors: &SafeTensors<'_>, layout: Arc<Layout>) -> Result<ParamSet<T>, Fault> {
+    let known: HashSet<&str> = layout.parameters().iter().map(|parameter| parameter.name.as_str()).collect();
+    if let Some(extra) = tensors.names().into_iter().find(|name| !known.contains(name)) {
+        return Err(Fault::Parameter {
+            name: extra.to_owned(),
+            problem: "is not one of the network's".into(),
+        });
+    }
     let mut values = Vec::new();
     for parameter in layout.parameters() {
         let fault = |problem: String| Fault::Parameter { name: parameter.name.clone(), problem };
@@ -160,16 +189,7 @@ fn read<T: Real>(tensors: &SafeTensors<'_>, layout: Arc<Layout>) -> Result<Param
             }
             other => return Err(fault(format!("is of type {other:?} where F64 or F32 was expected"))),
         };
-        if let Some(place) = numbers.iter().position(|number| !number.is_finite()) {
-            return Err(fault(format!("has {} at place {place}", numbers[place])));
-        }
-        if let (Geometry::Stiefel, &[p, k]) = (parameter.geometry, &parameter.shape[..]) {
-            let error = Stiefel::new(p, k).and_then(|mut stiefel| stiefel.feasibility_error(&numbers));
-            let error = error.map_err(|error| fault(error.to_string()))?;
-            if error > largest_infeasibility(view.dtype()) {
-                return Err(fault(format!("has columns that are {error:.1e} away from orthonormal")));
-            }
-        }
+        check_values(parameter, &numbers)?;
         values.extend(numbers.into_iter().map(T::from_f64));
     }
     ParamSet::new(layout, values)

@@ -64,7 +64,9 @@ impl<T: Real> Rule<T> for Adam<T> {
     fn step(&mut self, values: &mut [T], gradient: &[T], learning_rate: f64) -> Result<(), Error> {
         let (correction1, correction2) = self.correction.advance(&self.settings);
         self.simd.run(Update {
-            betas: (T::from_f64(self.settings.betas.0), T::from_f64(self.settings.betas.1)),
+            keep: T::from_f64(self.settings.betas.1),
+            // As torch does, subtracted before rounding to the precision of the parameters.
+            take: (T::from_f64(1.0 - self.settings.betas.0), T::from_f64(1.0 - self.settings.betas.1)),
             step: T::from_f64(learning_rate / correction1),
             root_correction: T::from_f64(correction2.sqrt()),
             epsilon: T::from_f64(self.settings.epsilon),
@@ -79,7 +81,8 @@ impl<T: Real> Rule<T> for Adam<T> {
 }
 
 struct Update<'a, T> {
-    betas: (T, T),
+    keep: T,
+    take: (T, T),
     step: T,
     root_correction: T,
     epsilon: T,
@@ -98,8 +101,8 @@ impl<T: Real> Kernel<T> for Update<'_, T> {
         let moments = self.first.iter_mut().zip(self.second);
         for ((value, &gradient), (first, second)) in self.values.iter_mut().zip(self.gradient).zip(moments) {
             let gradient = gradient + self.weight_decay * *value;
-            *first = *first + (gradient - *first) * (T::ONE - self.betas.0);
-            *second = *second * self.betas.1 + gradient * gradient * (T::ONE - self.betas.1);
+            *first = *first + (gradient - *first) * self.take.0;
+            *second = *second * self.keep + gradient * gradient * self.take.1;
             let denominator = second.sqrt() / self.root_correction + self.epsilon;
             *value -= self.step * (*first / denominator);
         }

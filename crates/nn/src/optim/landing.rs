@@ -83,6 +83,9 @@ impl<T: Real> Landing<T> {
     /// ```text
     /// d+ <= d - 2 lambda eta d (1 - d) + eta^2 |L|^2     for eta <= 1/(2 lambda (1 + d))
     /// ```
+    ///
+    /// It aims at a little less than the safe distance, which rounding then does not exceed; from beyond that it takes the step that brings the
+    /// bound down most.
     fn safe_step(&self, rate: f64, distance: f64, length: f64) -> f64 {
         let pull = self.attraction * distance * (1.0 - distance);
         let square = length * length;
@@ -90,8 +93,8 @@ impl<T: Real> Landing<T> {
         if square == 0.0 {
             return rate.min(bound);
         }
-        let room = self.safe_distance - distance;
-        rate.min(bound).min((pull + (pull * pull + square * room).sqrt()) / square)
+        let room = 0.99 * self.safe_distance - distance;
+        rate.min(bound).min((pull + (pull * pull + square * room).max(0.0).sqrt()) / square)
     }
 }
 

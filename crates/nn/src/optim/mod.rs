@@ -7,14 +7,14 @@ mod riemannian_sgd;
 mod sgd;
 mod trivialised_adam;
 
-use fedspd_manifold::{Real, RetractionKind};
+use fedspd_manifold::{Real, RetractionKind, Stiefel};
 use serde::{Deserialize, Serialize};
 
 pub use adam::AdamSettings;
 pub use landing::landing_field;
 pub use trivialised_adam::Trivialisation;
 
-use crate::params::{Geometry, ParamSet, Parameter, Role};
+use crate::params::{Geometry, LARGEST_INFEASIBILITY, ParamSet, Parameter, Role};
 use crate::{Error, check};
 
 /// Which rules move the parameters.
@@ -132,12 +132,22 @@ impl<T: Real> Optimiser<T> {
     /// An optimiser that starts at these parameters.
     ///
     /// # Errors
-    /// [`Error::Config`] for settings out of range.
+    /// [`Error::Config`] for settings out of range, [`Error::Infeasible`] for Stiefel parameters without orthonormal columns.
     pub fn new(config: OptimiserConfig, parameters: &ParamSet<T>) -> Result<Self, Error> {
         config.check()?;
         let trained = parameters.iter().filter(|(parameter, _)| parameter.role == Role::Trained);
         let rules = trained
-            .map(|(parameter, values)| Ok((parameter.range(), rule(config, parameter, values)?)))
+            .map(|(parameter, values)| {
+                if let (Geometry::Stiefel, &[p, k]) = (parameter.geometry, &parameter.shape[..]) {
+                    let distance = Stiefel::new(p, k)?.feasibility_error(values)?.to_f64();
+                    // Landing has a region of its own, and checks it.
+                    if !matches!(config, OptimiserConfig::Landing { .. }) && distance > LARGEST_INFEASIBILITY
+                    {
+                        return Err(Error::Infeasible { name: parameter.name.clone(), distance });
+                    }
+                }
+                Ok((parameter.range(), rule(config, parameter, values)?))
+            })
             .collect::<Result<_, Error>>()?;
         Ok(Self { rules, size: parameters.values().len() })
     }
@@ -145,7 +155,9 @@ impl<T: Real> Optimiser<T> {
     /// One step against the gradient, which has the layout of the parameters.
     ///
     /// # Errors
-    /// [`Error::Length`] for another model's gradient; [`Error::Diverged`] if the gradient is not finite.
+    /// [`Error::Length`] for another model's gradient, [`Error::Config`] for a learning rate that is negative or not finite; [`Error::Diverged`]
+    /// if the gradient or a step is not finite; [`Error::Moved`] and [`Error::TooFarToLand`] from methods that need to know where they are. After an
+    /// error some parameters may have moved.
     pub fn step(
         &mut self,
         parameters: &mut ParamSet<T>,
@@ -165,7 +177,14 @@ impl<T: Real> Optimiser<T> {
         }
         let values = parameters.values_mut();
         for (range, rule) in &mut self.rules {
-            rule.step(&mut values[range.clone()], &gradient[range.clone()], learning_rate)?;
+            rule.step(&mut values[range.clone()], &gradient[range.clone()], learning_rate).map_err(
+                |error| match error {
+                    Error::Geometry(fedspd_manifold::Error::NotFinite { value, .. }) => {
+                        Error::Diverged { what: "an entry of a step", value }
+                    }
+                    other => other,
+                },
+            )?;
         }
         Ok(())
     }

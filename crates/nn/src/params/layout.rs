@@ -1,5 +1,6 @@
 //! The names, shapes and facts of a model's parameters.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
@@ -104,11 +105,15 @@ impl Layout {
     /// [`Error::Tensor`] if a name occurs twice, a tensor is empty, or a Stiefel tensor is not a tall matrix.
     pub fn new(tensors: Vec<Tensor>) -> Result<Self, Error> {
         let mut parameters: Vec<Parameter> = Vec::with_capacity(tensors.len());
+        let mut names = HashSet::new();
         let mut start = 0;
         for tensor in tensors {
-            let fault = if tensor.size() == 0 {
+            let size = tensor.shape.iter().try_fold(1_usize, |size, &n| size.checked_mul(n));
+            let fault = if size == Some(0) {
                 Some("has no entries")
-            } else if parameters.iter().any(|other| other.name == tensor.name) {
+            } else if size.and_then(|size| size.checked_add(start)).is_none() {
+                Some("has more entries than can be counted")
+            } else if !names.insert(tensor.name.clone()) {
                 Some("occurs twice")
             } else if tensor.geometry == Geometry::Stiefel
                 && !matches!(tensor.shape[..], [rows, columns] if rows >= columns)

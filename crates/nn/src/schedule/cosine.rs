@@ -12,7 +12,7 @@ pub(super) fn share(step: u64, steps: u64, final_share: f64) -> f64 {
         term = -term * y * y / f64::from(2 * k * (2 * k + 1));
         sine += term;
     }
-    final_share + (1.0 - final_share) * 0.5 * (1.0 - sine)
+    final_share + (1.0 - final_share) * 0.5 * (1.0 - sine.min(1.0))
 }
 
 #[cfg(test)]
@@ -25,6 +25,9 @@ mod tests {
             let cosine = (std::f64::consts::PI * f64::from(step) / 40.0).cos();
             let expected = 0.05 + 0.95 * 0.5 * (1.0 + cosine);
             assert!((share(u64::from(step), 40, 0.05) - expected).abs() < 1e-15);
+        }
+        for steps in 1..2000 {
+            assert!(share(steps, steps, 0.0) >= 0.0 && share(steps, steps, 0.0) < 1e-15);
         }
         assert_eq!(share(0, 40, 0.05), 1.0);
         assert!((share(41, 40, 0.05) - 0.05).abs() < 1e-15);

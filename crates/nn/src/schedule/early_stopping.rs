@@ -72,5 +72,11 @@ mod tests {
         assert_eq!(stops, [false, false, false, false, false, true]);
         let (metric, step, parameters) = stopping.best().unwrap();
         assert_eq!((metric, step, parameters.values()), (0.5, 3, &[2.0][..]));
+
+        let mut stopping = EarlyStopping::new(Mode::Min, 2);
+        let losses = [0.5, 0.3, 0.4, 0.35];
+        let stops: Vec<bool> = losses.iter().map(|&loss| stopping.step(loss, &at(loss))).collect();
+        assert_eq!(stops, [false, false, false, true]);
+        assert_eq!(stopping.best().unwrap().2.values(), [0.3]);
     }
 }

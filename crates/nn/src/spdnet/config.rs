@@ -104,6 +104,8 @@ impl SpdNetConfig {
         check("dimensions", &self.dimensions, !self.dimensions.is_empty() && sizes_fit, || {
             format!("one or more sizes from 1 to {largest}")
         })?;
+        let blocks = self.blocks();
+        check("dimensions", &self.dimensions, blocks <= 64, || "at most 64 blocks".into())?;
         let descending = self.dimensions.is_sorted_by(|a, b| a >= b);
         check("dimensions", &self.dimensions, descending, || "never increasing".into())?;
         check("inputs", self.inputs, (1..=1024).contains(&self.inputs), || "from 1 to 1024".into())?;

@@ -7,10 +7,11 @@ use fedspd_manifold::{Real, SpectralFunction, SpectralTape, Stiefel};
 use rand::RngExt;
 
 use super::guard::Spectrum;
+use super::worker::culprit;
 use super::{ClampReport, SpdNetConfig, SpdNetWorkspace, SpdTrials};
 use crate::params::{Geometry, Layout, ParamSet};
 use crate::seed::{Purpose, Seed};
-use crate::{Dropout, Error, Model};
+use crate::{Dropout, Error, Model, check};
 
 /// An SPDnet: its shape. Parameters are given to its methods, memory too.
 ///
@@ -42,8 +43,50 @@ pub struct SpdNet<T> {
 pub struct Examples<T> {
     pub(super) content: Content<T>,
     labels: Vec<usize>,
+    /// What the network that reads them must be like: the size of its matrices, its inputs and classes, and, where the logarithms are
+    /// taken already, its threshold.
+    pub(super) fits: Fit,
     /// How the eigenvalues compare with the threshold, where no parameter has a say in that.
     pub(super) clamped: Option<ClampReport>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Fit {
+    size: usize,
+    inputs: usize,
+    classes: usize,
+    logarithms: Option<f64>,
+}
+
+impl Fit {
+    pub(super) fn of(config: &SpdNetConfig) -> Self {
+        let logarithms = (config.blocks() == 0).then_some(config.threshold);
+        Self { size: config.first(), inputs: config.inputs, classes: config.classes, logarithms }
+    }
+
+    /// Checks that examples made for `self` can be read by `network`.
+    pub(super) fn check(&self, network: &Self) -> Result<(), Error> {
+        let facts = [
+            ("matrices of size", network.size, self.size),
+            ("a number of matrices per trial of", network.inputs, self.inputs),
+            ("a number of classes of", network.classes, self.classes),
+        ];
+        for (what, expected, found) in facts {
+            if expected != found {
+                let (expected, found) = (expected.to_string(), found.to_string());
+                return Err(Error::Mismatch { what, expected, found });
+            }
+        }
+        if self.logarithms == network.logarithms {
+            return Ok(());
+        }
+        let name = |threshold: Option<f64>| match threshold {
+            None => "matrices".to_owned(),
+            Some(threshold) => format!("logarithms with threshold {threshold:e}"),
+        };
+        let (expected, found) = (name(network.logarithms), name(self.logarithms));
+        Err(Error::Mismatch { what: "examples that are", expected, found })
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -86,6 +129,9 @@ impl<T: Real> SpdNet<T> {
     /// [`Error::Config`] if there is no such network.
     pub fn with_simd(config: SpdNetConfig, simd: Simd) -> Result<Self, Error> {
         config.check()?;
+        let threshold = T::from_f64(config.threshold);
+        let representable = threshold > T::ZERO && threshold.is_finite();
+        check("threshold", config.threshold, representable, || "a positive number of the precision".into())?;
         let layout = Arc::new(config.layout()?);
         Ok(Self { config, layout, simd, scalar: std::marker::PhantomData })
     }
@@ -105,25 +151,17 @@ impl<T: Real> SpdNet<T> {
     /// # Errors
     /// [`Error::Mismatch`] if the trials are not of the network's size, inputs or classes.
     pub fn prepare(&self, trials: SpdTrials<T>) -> Result<Examples<T>, Error> {
-        let config = &self.config;
-        let facts = [
-            ("matrices of size", config.first(), trials.n()),
-            ("a number of matrices per trial of", config.inputs, trials.inputs()),
-            ("a number of classes of", config.classes, trials.classes()),
-        ];
-        for (what, expected, found) in facts {
-            if expected != found {
-                let (expected, found) = (expected.to_string(), found.to_string());
-                return Err(Error::Mismatch { what, expected, found });
-            }
-        }
+        let (config, fits) = (&self.config, Fit::of(&self.config));
+        let (size, inputs, classes) = (trials.n(), trials.inputs(), trials.classes());
+        Fit { size, inputs, classes, ..fits }.check(&fits)?;
         let (matrices, labels) = trials.into_parts();
         let size = config.first() * config.first();
         if config.blocks() > 0 {
-            return Ok(Examples { content: Content::Matrices { size, matrices }, labels, clamped: None });
+            let content = Content::Matrices { size, matrices };
+            return Ok(Examples { content, labels, fits, clamped: None });
         }
         let (logarithms, clamped) = self.logarithms(size, &matrices)?;
-        Ok(Examples { content: Content::Logarithms(logarithms), labels, clamped: Some(clamped) })
+        Ok(Examples { content: Content::Logarithms(logarithms), labels, fits, clamped: Some(clamped) })
     }
 
     fn logarithms(&self, size: usize, matrices: &[T]) -> Result<(Vec<T>, ClampReport), Error> {
@@ -134,12 +172,19 @@ impl<T: Real> SpdNet<T> {
         let mut logarithms = vec![T::ZERO; matrices.len() / size * triangle];
         let lanes = tape.lanes();
         let chunks = matrices.chunks(lanes * size).zip(logarithms.chunks_mut(lanes * triangle));
-        for (matrices, logarithms) in chunks {
+        for (index, (matrices, logarithms)) in chunks.enumerate() {
             tape.begin(matrices.len() / size)?;
             for (place, matrix) in matrices.chunks_exact(size).enumerate() {
                 tape.put(place, matrix)?;
             }
-            tape.apply(function)?;
+            tape.apply(function).map_err(|source| {
+                let matrix = index * lanes + culprit(&source);
+                Error::Trial {
+                    trial: matrix / self.config.inputs,
+                    input: matrix % self.config.inputs,
+                    source,
+                }
+            })?;
             for (place, out) in logarithms.chunks_exact_mut(triangle).enumerate() {
                 tape.triangle(place, out)?;
                 for i in 0..tape.n() {
@@ -161,6 +206,19 @@ impl<T: Real> Model<T> for SpdNet<T> {
 
     fn classes(&self) -> usize {
         self.config.classes
+    }
+
+    fn labels<'e>(&self, examples: &'e Examples<T>) -> &'e [usize] {
+        examples.labels()
+    }
+
+    fn check_before_training(
+        &self,
+        parameters: &ParamSet<T>,
+        examples: &Examples<T>,
+        workspace: &mut SpdNetWorkspace<T>,
+    ) -> Result<Option<String>, Error> {
+        workspace.clamp_report(parameters, examples)?.verdict()
     }
 
     /// Uniform (Haar) weights in the blocks; a head like torch's `Linear`: uniform within `1/sqrt(features)`.

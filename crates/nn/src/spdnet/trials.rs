@@ -3,7 +3,7 @@
 use fedspd_manifold::simd::Simd;
 use fedspd_manifold::{Real, check_symmetric};
 
-use crate::Error;
+use crate::{Error, check};
 
 /// Labelled trials, each of one or more symmetric `n x n` matrices.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,7 +29,10 @@ impl<T: Real> SpdTrials<T> {
         mut matrices: Vec<T>,
         labels: Vec<usize>,
     ) -> Result<Self, Error> {
-        let (what, expected, found) = ("the matrices", labels.len() * inputs * n * n, matrices.len());
+        check("the size of the matrices", n, n > 0, || "at least 1".into())?;
+        check("inputs", inputs, inputs > 0, || "at least 1".into())?;
+        let expected = [inputs, n, n].iter().fold(labels.len(), |size, &factor| size.saturating_mul(factor));
+        let (what, found) = ("the matrices", matrices.len());
         if found != expected {
             return Err(Error::Length { what, expected, found });
         }
@@ -37,7 +40,7 @@ impl<T: Real> SpdTrials<T> {
             return Err(Error::Label { trial, label, classes });
         }
         let simd = Simd::detect()?;
-        for (index, matrix) in matrices.chunks_exact_mut((n * n).max(1)).enumerate() {
+        for (index, matrix) in matrices.chunks_exact_mut(n * n).enumerate() {
             check_symmetric(simd, n, matrix, 0..1).map_err(|source| Error::Trial {
                 trial: index / inputs,
                 input: index % inputs,

@@ -108,6 +108,9 @@ impl<T: Real> Worker<T> {
         let labels = trials.iter().map(|&trial| shared.examples.labels()[trial]);
         let logits = &mut self.logits[..count * classes];
         cross_entropy(simd, classes, logits, labels, scale, &mut self.losses);
+        if let Some(loss) = self.losses[..count].iter().find(|loss| !loss.is_finite()) {
+            return Err(Error::Diverged { what: "the loss of a trial", value: loss.to_f64() });
+        }
 
         let sizes = [shared.weights.len(), classes * features, classes];
         let (gradients, stride) = match sink {
@@ -224,7 +227,7 @@ impl<T: Real> Worker<T> {
 }
 
 /// Which matrix of a batch an error is about; the first if it does not say.
-fn culprit(error: &fedspd_manifold::Error) -> usize {
+pub(super) fn culprit(error: &fedspd_manifold::Error) -> usize {
     use fedspd_manifold::Error::{EigenvaluesNotConverged, NotFinite, Overflow, TooLarge};
     match *error {
         NotFinite { matrix, .. }

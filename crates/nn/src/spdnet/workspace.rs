@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::guard::Spectrum;
 use super::head::TriangleHead;
-use super::network::Examples;
+use super::network::{Examples, Fit};
 use super::worker::{Shared, Sink, Worker};
 use super::{ClampReport, SpdNetConfig};
 use crate::model::{Dropout, check_batch, check_parameters};
@@ -24,6 +24,7 @@ pub(super) const TILE: usize = 16;
 pub struct SpdNetWorkspace<T: Real> {
     layout: Arc<Layout>,
     threshold: f64,
+    fits: Fit,
     head: TriangleHead<T>,
     /// The number of weights in all blocks: they come first among the parameters.
     block_weights: usize,
@@ -56,6 +57,7 @@ impl<T: Real> SpdNetWorkspace<T> {
         Ok(Self {
             layout,
             threshold: config.threshold,
+            fits: Fit::of(config),
             head: TriangleHead::new(config.head, config.last(), config.inputs, config.classes),
             block_weights,
             workers,
@@ -70,9 +72,18 @@ impl<T: Real> SpdNetWorkspace<T> {
     }
 
     /// Takes the parameters over.
-    fn load(&mut self, parameters: &ParamSet<T>, trials: usize, batch: &[usize]) -> Result<(), Error> {
+    fn load(
+        &mut self,
+        parameters: &ParamSet<T>,
+        examples: &Examples<T>,
+        batch: &[usize],
+    ) -> Result<(), Error> {
         check_parameters(&self.layout, parameters)?;
-        check_batch(batch, trials)?;
+        examples.fits.check(&self.fits)?;
+        check_batch(batch, examples.len())?;
+        if let Some(value) = parameters.values().iter().find(|value| !value.is_finite()) {
+            return Err(Error::Diverged { what: "a parameter", value: value.to_f64() });
+        }
         let head = &parameters.values()[self.block_weights..];
         let (weights, biases) = head.split_at(head.len() - self.head.biases.len());
         self.head.load(weights, biases);
@@ -87,7 +98,7 @@ impl<T: Real> SpdNetWorkspace<T> {
         dropout: Option<Dropout>,
         gradient: &mut [T],
     ) -> Result<T, Error> {
-        self.load(parameters, examples.len(), batch)?;
+        self.load(parameters, examples, batch)?;
         check_gradient(gradient.len(), self.layout.size())?;
         let (tiles, size) = (batch.len().div_ceil(TILE), self.sink_size());
         self.gradients.resize(tiles * size, T::ZERO);
@@ -115,9 +126,6 @@ impl<T: Real> SpdNetWorkspace<T> {
         in_tiles(&mut self.workers, batch, 0, (&mut self.gradients, size), &mut self.losses, &work)?;
 
         let loss = self.losses.iter().fold(T::ZERO, |sum, &loss| sum + loss) * scale;
-        if !loss.is_finite() {
-            return Err(Error::Diverged { what: "the loss", value: loss.to_f64() });
-        }
         let (sum, others) = self.gradients.split_at_mut(size);
         for other in others.chunks_exact(size) {
             for (sum, &other) in sum.iter_mut().zip(other) {
@@ -142,7 +150,7 @@ impl<T: Real> SpdNetWorkspace<T> {
         losses: &mut [T],
         gradients: &mut [T],
     ) -> Result<(), Error> {
-        self.load(parameters, examples.len(), batch)?;
+        self.load(parameters, examples, batch)?;
         let (size, own) = (self.layout.size(), self.sink_size());
         check_gradient(gradients.len(), batch.len() * size)?;
         check_gradient(losses.len(), batch.len())?;
@@ -172,7 +180,7 @@ impl<T: Real> SpdNetWorkspace<T> {
         batch: &[usize],
         logits: &mut [T],
     ) -> Result<(), Error> {
-        self.load(parameters, examples.len(), batch)?;
+        self.load(parameters, examples, batch)?;
         let classes = self.head.biases.len();
         check_gradient(logits.len(), batch.len() * classes)?;
         let tiles = batch.len().div_ceil(TILE);
@@ -198,11 +206,13 @@ impl<T: Real> SpdNetWorkspace<T> {
         parameters: &ParamSet<T>,
         examples: &Examples<T>,
     ) -> Result<ClampReport, Error> {
+        let all: Vec<usize> = (0..examples.len()).collect();
+        check_batch(&all, examples.len())?;
         if let Some(report) = examples.clamped {
+            examples.fits.check(&self.fits)?;
             return Ok(report);
         }
-        let all: Vec<usize> = (0..examples.len()).collect();
-        self.load(parameters, examples.len(), &all)?;
+        self.load(parameters, examples, &all)?;
         let weights = &parameters.values()[..self.block_weights];
         let shared = Shared { examples, weights, head: &self.head };
         let worker = &mut self.workers[0];

@@ -17,6 +17,8 @@ pub struct Trainer<'a, T: Real, M: Model<T>> {
     batch_size: usize,
     gradient: Vec<T>,
     order: Vec<usize>,
+    /// Whether [`Trainer::check`] was done.
+    checked: bool,
 }
 
 /// What a network made of trials.
@@ -38,12 +40,33 @@ impl<'a, T: Real, M: Model<T>> Trainer<'a, T, M> {
     pub fn new(model: &'a M, batch_size: usize, threads: usize) -> Result<Self, Error> {
         check("batch_size", batch_size, batch_size > 0, || "at least 1".into())?;
         let gradient = vec![T::ZERO; model.layout().size()];
-        Ok(Self { model, workspace: model.workspace(threads)?, batch_size, gradient, order: Vec::new() })
+        Ok(Self {
+            model,
+            workspace: model.workspace(threads)?,
+            batch_size,
+            gradient,
+            order: Vec::new(),
+            checked: false,
+        })
     }
 
     /// The memory of the network's passes.
     pub fn workspace(&mut self) -> &mut M::Workspace {
         &mut self.workspace
+    }
+
+    /// Looks for what would make training futile, such as data in the wrong unit; a warning if something is suspicious. The first epoch does this
+    /// by itself, and goes on if there is no more than a warning.
+    ///
+    /// # Errors
+    /// As [`Model::check_before_training`].
+    pub fn check(
+        &mut self,
+        parameters: &ParamSet<T>,
+        examples: &M::Examples,
+    ) -> Result<Option<String>, Error> {
+        self.checked = true;
+        self.model.check_before_training(parameters, examples, &mut self.workspace)
     }
 
     /// One epoch over the given trials in an order drawn from the stream; the last batch is kept however small. Returns the mean loss
@@ -52,7 +75,7 @@ impl<'a, T: Real, M: Model<T>> Trainer<'a, T, M> {
     /// The stream's place (round, client, epoch) is used, not its purpose.
     ///
     /// # Errors
-    /// As [`Model::loss_and_gradient`] and [`Optimiser::step`].
+    /// As [`Trainer::check`], [`Model::loss_and_gradient`] and [`Optimiser::step`].
     pub fn epoch(
         &mut self,
         parameters: &mut ParamSet<T>,
@@ -63,6 +86,9 @@ impl<'a, T: Real, M: Model<T>> Trainer<'a, T, M> {
         stream: Stream,
     ) -> Result<f64, Error> {
         check("trials", trials.len(), !trials.is_empty(), || "one or more".into())?;
+        if !self.checked {
+            self.check(parameters, examples)?;
+        }
         self.order.clear();
         self.order.extend_from_slice(trials);
         shuffle(&mut stream.purpose(Purpose::Shuffle).item(0), &mut self.order);
@@ -80,29 +106,25 @@ impl<'a, T: Real, M: Model<T>> Trainer<'a, T, M> {
         Ok(sum / trials.len() as f64)
     }
 
-    /// Loss and predictions for the given trials, whose labels are these.
+    /// Loss and predictions for the given trials.
     ///
     /// # Errors
-    /// As [`Model::logits`]; [`Error::Length`] if there is not one label for each trial.
+    /// As [`Model::logits`].
     pub fn evaluate(
         &mut self,
         parameters: &ParamSet<T>,
         examples: &M::Examples,
         trials: &[usize],
-        labels: &[usize],
     ) -> Result<Evaluation, Error> {
-        let (what, expected, found) = ("the labels", trials.len(), labels.len());
-        if expected != found {
-            return Err(Error::Length { what, expected, found });
-        }
         let classes = self.model.classes();
         let mut logits = vec![T::ZERO; trials.len() * classes];
         self.model.logits(parameters, examples, trials, &mut self.workspace, &mut logits)?;
         let predictions: Vec<usize> = logits.chunks_exact(classes).map(first_largest).collect();
         let mut losses = vec![T::ZERO; trials.len()];
-        let each = labels.iter().copied();
-        cross_entropy(Simd::detect()?, classes, &mut logits, each, T::ONE, &mut losses);
-        let correct = predictions.iter().zip(labels).filter(|(a, b)| a == b).count();
+        let labels = self.model.labels(examples);
+        let each = trials.iter().map(|&trial| labels[trial]);
+        cross_entropy(Simd::detect()?, classes, &mut logits, each.clone(), T::ONE, &mut losses);
+        let correct = predictions.iter().zip(each).filter(|(prediction, label)| *prediction == label).count();
         Ok(Evaluation {
             loss: losses.iter().map(|loss| loss.to_f64()).sum::<f64>() / trials.len() as f64,
             predictions,

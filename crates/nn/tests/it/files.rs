@@ -129,13 +129,55 @@ fn manifests_that_do_not_fit_are_refused() {
     let other = SpdNet::<f64>::new(config).unwrap().initial(Seed(0)).unwrap();
     let folder = tempfile::tempdir().unwrap();
     assert!(save(&folder.path().join("m"), &manifest, &other).is_err());
-    // Columns that are not orthonormal, or not finite, do not load.
-    for (value, text) in [(3.0, "away from orthonormal"), (f64::NAN, "has NaN at place 0")] {
+    // Columns that are not orthonormal, or not finite, are not saved.
+    let start = parameters.values()[0];
+    for (value, text) in [(start + 2e-3, "away from orthonormal"), (f64::NAN, "has NaN at place 0")] {
         let mut broken = parameters.clone();
         broken.values_mut()[0] = value;
         let path = folder.path().join("broken");
-        save(&path, &manifest, &broken).unwrap();
-        let error = load::<f64>(&path).unwrap_err().to_string();
+        let error = save(&path, &manifest, &broken).unwrap_err().to_string();
         assert!(error.contains("input0.block0.weight") && error.contains(text), "{error}");
+        assert!(!path.exists());
     }
+    // A model of f32 can be loaded, saved and loaded again in f64.
+    let path = folder.path().join("narrow");
+    save(&path, &manifest, &parameters.cast::<f32>()).unwrap();
+    let (_, wide) = load::<f64>(&path).unwrap();
+    save(&path, &manifest, &wide).unwrap();
+    assert_eq!(load::<f64>(&path).unwrap().1, wide);
+}
+
+/// A file with our metadata and these tensors.
+fn crafted(metadata: &str, tensors: &str, data: &[u8]) -> Vec<u8> {
+    let header =
+        format!(r#"{{"__metadata__":{{"fedspd":{}}}{tensors}}}"#, serde_json::to_string(metadata).unwrap());
+    [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), data].concat()
+}
+
+#[test]
+fn crafted_files_are_refused() {
+    let (_folder, path, bytes) = saved();
+    // A later version whose envelope has changed is still a later version.
+    let future = crafted(r#"{"format":"fedspd-model","version":2,"something":"else"}"#, "", &[]);
+    assert_eq!(fault(&path, &future), Fault::Future { found: 2, newest: 1 });
+    assert_eq!(fault(&path, &crafted(r#"{"format":"other","version":1}"#, "", &[])), Fault::Foreign);
+    assert_eq!(fault(&path, &crafted("no json", "", &[])), Fault::Foreign);
+    // A network of absurd size is refused before anything is laid out.
+    let dimensions = vec!["1"; 2000].join(",");
+    let network = format!(
+        r#"{{"kind":"spdnet","dimensions":[{dimensions}],"inputs":1024,"classes":2,"threshold":1.0,"head":"vec","dropout":0.0}}"#
+    );
+    let manifest =
+        format!(r#"{{"network":{network},"unit":"uV","classes":["a","b"],"channels":["c"],"fedspd":"0"}}"#);
+    let envelope = format!(r#"{{"format":"fedspd-model","version":1,"sha256":"","manifest":{manifest}}}"#);
+    assert!(matches!(fault(&path, &crafted(&envelope, "", &[])), Fault::Manifest { .. }));
+    // A tensor too many.
+    let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
+    let header = std::str::from_utf8(&bytes[8..8 + length]).unwrap().trim_end();
+    let end = bytes.len() - 8 - length;
+    let header = header.strip_suffix('}').unwrap().to_owned()
+        + &format!(r#","extra":{{"dtype":"F64","shape":[1],"data_offsets":[{end},{}]}}}}"#, end + 8);
+    let more =
+        [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &bytes[8 + length..], &[0; 8]].concat();
+    assert!(matches!(fault(&path, &more), Fault::Parameter { name, .. } if name == "extra"));
 }

@@ -1,6 +1,9 @@
 //! The guard against wrong units (property 60, for networks).
 
-use fedspd_nn::{ClampReport, Error, Model, Seed, SpdNet, SpdNetConfig, SpdTrials, SyntheticTask};
+use fedspd_nn::{
+    ClampReport, Error, Model, Optimiser, OptimiserConfig, Purpose, Seed, SpdNet, SpdNetConfig, SpdTrials,
+    SyntheticTask, Trainer,
+};
 
 fn report(dimensions: &[usize], scale: f64) -> ClampReport {
     let net = SpdNet::<f64>::new(SpdNetConfig::new(dimensions.to_vec(), 3).threshold(1e-2)).unwrap();
@@ -38,6 +41,29 @@ fn a_threshold_in_the_middle_is_a_warning() {
     assert!(report(0.51).verdict().unwrap().unwrap().starts_with("51.0% of the eigenvalues"));
     assert!(report(0.99).verdict().unwrap().is_some());
     assert!(report(0.991).verdict().is_err());
+}
+
+/// All inputs count, and training does not begin on data without anything to learn from.
+#[test]
+fn training_refuses_what_the_guard_refuses() {
+    let net = SpdNet::<f64>::new(SpdNetConfig::new(vec![4, 3], 2).inputs(2).threshold(1e-2)).unwrap();
+    let scaled = |scales: [f64; 2]| {
+        let data: SpdTrials<f64> = SyntheticTask::new(4, 2).inputs(2).trials(10).client(Seed(0), 0).unwrap();
+        let matrices = data.matrices().chunks_exact(16).enumerate();
+        let matrices = matrices.flat_map(|(i, m)| m.iter().map(move |x| x * scales[i % 2])).collect();
+        net.prepare(SpdTrials::new(4, 2, 2, matrices, data.labels().to_vec()).unwrap()).unwrap()
+    };
+    let mut parameters = net.initial(Seed(0)).unwrap();
+    let mut workspace = net.workspace(1).unwrap();
+    for scales in [[1.0, 1e-12], [1e-12, 1.0]] {
+        assert_eq!(workspace.clamp_report(&parameters, &scaled(scales)).unwrap().share, 0.5);
+    }
+    let mut optimiser = Optimiser::new(OptimiserConfig::default(), &parameters).unwrap();
+    let mut trainer = Trainer::new(&net, 64, 1).unwrap();
+    let stream = Seed(0).stream(Purpose::Shuffle);
+    let volts = scaled([1e-12, 1e-12]);
+    let error = trainer.epoch(&mut parameters, &mut optimiser, 1e-3, &volts, &[0, 1], stream).unwrap_err();
+    assert!(matches!(error, Error::AllClamped { .. }));
 }
 
 /// Counted by hand: two of four eigenvalues at or below the threshold.

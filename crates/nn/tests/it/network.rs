@@ -177,8 +177,7 @@ fn all_ways_to_ask_agree() {
     }
 }
 
-/// Dropout: the loss is that of the network whose features were dropped; its mean over many draws is near the loss without it for a
-/// linear model near zero; gradients are exact for a fixed draw.
+/// Dropout scales what it keeps, drops the share it should, and its gradient is exact for a fixed draw.
 #[test]
 fn dropout_drops_features_and_has_an_exact_gradient() {
     let net = net(SpdNetConfig::new(vec![6, 4], 3).dropout(0.4));
@@ -207,7 +206,16 @@ fn dropout_drops_features_and_has_an_exact_gradient() {
     let slope = (8.0 * (moved(h) - moved(-h)) - (moved(2.0 * h) - moved(-2.0 * h))) / (12.0 * h);
     let found = crate::support::dot(&gradient, &direction);
     assert!((slope - found).abs() < 1e-6 * norm(&gradient) * norm(&direction), "{slope} {found}");
-    // The gradient of the head shows which entries were dropped: about 40% of the rows of a single trial.
+    // The gradient of the head over that of its bias is the feature that the head saw: nothing, or the feature over 0.6.
+    let (head, bias) = (parameters.layout().get("head.weight").unwrap().range(), gradient.len() - 3);
+    let (_, kept) = at(&parameters, &[0], None);
+    let (_, thinned) = at(&parameters, &[0], dropout);
+    for feature in 0..16 {
+        let seen = |gradient: &[f64]| gradient[head.start + feature] / gradient[bias];
+        let ratio = seen(&thinned) / seen(&kept);
+        assert!(ratio == 0.0 || (ratio - 1.0 / 0.6).abs() < 1e-12, "{ratio}");
+    }
+    // About 40% of the entries of a single trial are dropped, mirror images together.
     let xi = parameters.layout().get("head.weight").unwrap().range();
     let (mut dropped, mut total) = (0, 0);
     for seen in 0..200 {
@@ -274,4 +282,42 @@ fn data_that_do_not_fit_are_refused() {
     let foreign = SpdNet::<f64>::new(SpdNetConfig::new(vec![3, 1], 2)).unwrap().initial(Seed(0)).unwrap();
     assert!(ask(&foreign, &[0]).contains("not those of this model"));
     assert!(net.workspace(0).is_err());
+    let mut spoilt = parameters.clone();
+    spoilt.values_mut()[0] = f64::NAN;
+    assert!(ask(&spoilt, &[0]).contains("training diverged: a parameter is NaN"));
+}
+
+/// Examples belong to networks like the one that prepared them.
+#[test]
+fn examples_of_another_network_are_refused() {
+    let make = |dimensions: &[usize], classes, inputs, threshold| {
+        net(SpdNetConfig::new(dimensions.to_vec(), classes).inputs(inputs).threshold(threshold))
+    };
+    let networks = [
+        make(&[6, 4], 3, 1, 1e-2),
+        make(&[8, 4], 3, 1, 1e-2),
+        make(&[6, 4], 5, 1, 1e-2),
+        make(&[6, 4], 3, 2, 1e-2),
+        make(&[6], 3, 1, 1e-2),
+        make(&[6], 3, 1, 1e-3),
+    ];
+    for (i, net) in networks.iter().enumerate() {
+        let data = trials(&mut rng(9), net.config(), 5, distinct(net.config().dimensions[0]));
+        let examples = net.prepare(data).unwrap();
+        for (j, other) in networks.iter().enumerate() {
+            let parameters = other.initial(Seed(0)).unwrap();
+            let mut out = vec![0.0; other.config().classes];
+            let result =
+                other.logits(&parameters, &examples, &[0], &mut other.workspace(1).unwrap(), &mut out);
+            assert_eq!(result.is_ok(), i == j);
+            assert!(i == j || matches!(result, Err(Error::Mismatch { .. })));
+        }
+    }
+    // The same blocks with another threshold read the same matrices.
+    let examples = networks[0].prepare(trials(&mut rng(9), networks[0].config(), 5, distinct(6))).unwrap();
+    let other = make(&[6, 3], 3, 1, 1e-3);
+    let mut out = vec![0.0; 3];
+    other
+        .logits(&other.initial(Seed(0)).unwrap(), &examples, &[0], &mut other.workspace(1).unwrap(), &mut out)
+        .unwrap();
 }

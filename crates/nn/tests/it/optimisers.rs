@@ -42,8 +42,7 @@ fn all() -> [OptimiserConfig; 5] {
     ]
 }
 
-/// Property 35: at `B = 0` the trivialised gradient is the Riemannian one (polar; for both kinds it is exact off zero, by differences
-/// of a generic linear functional).
+/// Property 35: at `B = 0` the trivialised gradient is the Riemannian one; off zero it is exact, by differences of a generic linear functional.
 #[test]
 fn the_trivialised_gradient_is_exact() {
     for ((p, k), kind) in SHAPES.into_iter().flat_map(|shape| KINDS.map(|kind| (shape, kind))) {
@@ -53,10 +52,8 @@ fn the_trivialised_gradient_is_exact() {
         let mut map = Trivialisation::new(kind, p, k, &base).unwrap();
         let mut pulled = vec![0.0; p * k];
         map.pull_back(&functional, &mut pulled).unwrap();
-        if kind == RetractionKind::Polar {
-            let riemannian = project(&base, &functional, p, k);
-            assert!(gap(&pulled, &riemannian) < 1e-14 * norm(&functional), "{p} {k}");
-        }
+        let riemannian = project(&base, &functional, p, k);
+        assert!(gap(&pulled, &riemannian) < 1e-14 * norm(&functional), "{p} {k} {kind:?}");
         let b: Vec<f64> = gaussian(&mut rng, p * k).iter().map(|x| 0.3 * x).collect();
         let direction = gaussian(&mut rng, p * k);
         let value = |map: &mut Trivialisation<f64>, t: f64| {
@@ -197,7 +194,7 @@ fn landing_stays_safe_and_lands() {
     for _ in 0..200 {
         let gradient: Vec<f64> = gaussian(&mut rng, p * k).iter().map(|x| 100.0 * x).collect();
         optimiser.step(&mut parameters, &gradient, 10.0).unwrap();
-        assert!(parameters.feasibility_error().unwrap() <= safe * (1.0 + 1e-12));
+        assert!(parameters.feasibility_error().unwrap() <= safe);
     }
     assert!(parameters.feasibility_error().unwrap() > 1e-3);
     let mut last = f64::INFINITY;
@@ -209,9 +206,141 @@ fn landing_stays_safe_and_lands() {
     }
     assert!(last < 1e-12, "{last}");
 
+    // However large the step asked for, without a gradient the distance only shrinks.
+    let mut parameters = stiefel_set(&near, p, k);
+    for _ in 0..20 {
+        let before = parameters.feasibility_error().unwrap();
+        optimiser.step(&mut parameters, &vec![0.0; p * k], 1e3).unwrap();
+        assert!(parameters.feasibility_error().unwrap() < before.max(1e-14));
+    }
+
     let mut far = stiefel_set(&near.iter().map(|x| 2.0 * x).collect::<Vec<_>>(), p, k);
     let error = Optimiser::new(config, &far).unwrap().step(&mut far, &vec![0.0; p * k], 0.1).unwrap_err();
     assert!(matches!(error, Error::TooFarToLand { .. }), "{error}");
+}
+
+/// The distance stays safe in either precision and on spheres, where the bound is reached again and again.
+#[test]
+fn landing_never_oversteps() {
+    fn check<T: fedspd_manifold::Real>(p: usize, k: usize, seed: u64) {
+        let config = OptimiserConfig::Landing {
+            attraction: 1.0,
+            safe_distance: 0.5,
+            momentum: 0.0,
+            weight_decay: 0.0,
+        };
+        let mut rng = rng(seed);
+        let mut parameters: ParamSet<T> = stiefel_set(&point(seed, p, k), p, k).cast();
+        let mut optimiser = Optimiser::new(config, &parameters).unwrap();
+        for _ in 0..50 {
+            let gradient: Vec<T> = gaussian(&mut rng, p * k).iter().map(|x| T::from_f64(1e3 * x)).collect();
+            optimiser.step(&mut parameters, &gradient, 1.0).unwrap();
+        }
+    }
+    for (p, k) in [(3, 1), (7, 1), (12, 1), (12, 5)] {
+        for seed in 0..50 {
+            check::<f64>(p, k, seed);
+            check::<f32>(p, k, seed);
+        }
+    }
+}
+
+/// The retraction of `x` at `w`, by the polar factor.
+fn retract(w: &[f64], x: &[f64], p: usize, k: usize) -> Vec<f64> {
+    let mut out = vec![0.0; p * k];
+    let mut retraction = fedspd_manifold::Retraction::new(RetractionKind::Polar, p, k).unwrap();
+    retraction.retract(w, x, &mut out).unwrap();
+    out
+}
+
+fn zip(a: &[f64], b: &[f64], f: impl Fn(f64, f64) -> f64) -> Vec<f64> {
+    a.iter().zip(b).map(|(&a, &b)| f(a, b)).collect()
+}
+
+/// The formulas of `algorithms.md`, written down plainly, for six steps along random gradients.
+#[test]
+fn methods_follow_their_formulas() {
+    let (p, k, rate) = (6, 2, 0.1);
+    let (b1, b2, epsilon) = (0.9, 0.999, 1e-8);
+    let mut rng = rng(20);
+    let gradients: Vec<Vec<f64>> = (0..6).map(|_| gaussian(&mut rng, p * k)).collect();
+    let start = point(21, p, k);
+    let follow = |config: OptimiserConfig| {
+        let mut parameters = stiefel_set(&start, p, k);
+        let mut optimiser = Optimiser::new(config, &parameters).unwrap();
+        for gradient in &gradients {
+            optimiser.step(&mut parameters, gradient, rate).unwrap();
+        }
+        parameters.values().to_vec()
+    };
+    let retraction = RetractionKind::Polar;
+
+    // Riemannian SGD with momentum.
+    let (mut w, mut m) = (start.clone(), vec![0.0; p * k]);
+    for gradient in &gradients {
+        m = zip(&project(&w, &m, p, k), &project(&w, gradient, p, k), |m, g| 0.8 * m + g);
+        w = retract(&w, &m.iter().map(|m| -rate * m).collect::<Vec<_>>(), p, k);
+    }
+    let found = follow(OptimiserConfig::RiemannianSgd { momentum: 0.8, weight_decay: 0.0, retraction });
+    assert!(gap(&found, &w) < 1e-13);
+
+    // Riemannian Adam.
+    let (mut w, mut m, mut v) = (start.clone(), vec![0.0; p * k], 0.0);
+    for (t, gradient) in (1..).zip(&gradients) {
+        let g = project(&w, gradient, p, k);
+        m = zip(&project(&w, &m, p, k), &g, |m, g| b1 * m + (1.0 - b1) * g);
+        v = b2 * v + (1.0 - b2) * dot(&g, &g);
+        let scale = rate / (1.0 - f64::powi(b1, t)) / ((v / (1.0 - f64::powi(b2, t))).sqrt() + epsilon);
+        w = retract(&w, &m.iter().map(|m| -scale * m).collect::<Vec<_>>(), p, k);
+    }
+    let adam = AdamSettings::default();
+    assert!(gap(&follow(OptimiserConfig::RiemannianAdam { adam, retraction }), &w) < 1e-13);
+
+    // Adam with a new base after every step: the gradient is the Riemannian one, the first moment moves along.
+    let (mut w, mut m, mut v) = (start.clone(), vec![0.0; p * k], vec![0.0; p * k]);
+    for (t, gradient) in (1..).zip(&gradients) {
+        let g = project(&w, gradient, p, k);
+        m = zip(&m, &g, |m, g| b1 * m + (1.0 - b1) * g);
+        v = zip(&v, &g, |v, g| b2 * v + (1.0 - b2) * g * g);
+        let (c1, c2) = (1.0 - f64::powi(b1, t), 1.0 - f64::powi(b2, t));
+        let step = zip(&m, &v, |m, v| -rate * (m / c1) / ((v / c2).sqrt() + epsilon));
+        w = retract(&w, &project(&w, &step, p, k), p, k);
+        m = project(&w, &m, p, k);
+    }
+    assert!(gap(&follow(OptimiserConfig::Adam { adam, retraction, rebase_every: Some(1) }), &w) < 1e-13);
+}
+
+/// Euclidean parameters: torch's Adam and SGD, with weight decay added to the gradient.
+#[test]
+fn euclidean_methods_follow_torch() {
+    let (rate, decay) = (0.1, 0.3);
+    let gradients = [0.7, -0.2, 0.9, 0.1];
+    let follow = |config: OptimiserConfig| {
+        let layout = Arc::new(Layout::new(vec![Tensor::euclidean("x", &[1])]).unwrap());
+        let mut parameters = ParamSet::new(layout, vec![2.0]).unwrap();
+        let mut optimiser = Optimiser::new(config, &parameters).unwrap();
+        for gradient in gradients {
+            optimiser.step(&mut parameters, &[gradient], rate).unwrap();
+        }
+        parameters.values()[0]
+    };
+    let (mut x, mut m, mut v) = (2.0_f64, 0.0, 0.0);
+    for (t, gradient) in (1..).zip(gradients) {
+        let g = gradient + decay * x;
+        m = 0.9 * m + 0.1 * g;
+        v = 0.999 * v + 0.001 * g * g;
+        x -= rate * (m / (1.0 - 0.9_f64.powi(t))) / ((v / (1.0 - 0.999_f64.powi(t))).sqrt() + 1e-8);
+    }
+    let adam = AdamSettings { weight_decay: decay, ..AdamSettings::default() };
+    let retraction = RetractionKind::Polar;
+    assert!((follow(OptimiserConfig::Adam { adam, retraction, rebase_every: None }) - x).abs() < 1e-14);
+    let (mut x, mut m) = (2.0, 0.0);
+    for gradient in gradients {
+        m = 0.8 * m + gradient + decay * x;
+        x -= rate * m;
+    }
+    let config = OptimiserConfig::RiemannianSgd { momentum: 0.8, weight_decay: decay, retraction };
+    assert!((follow(config) - x).abs() < 1e-14);
 }
 
 /// Steps stay on the manifold for thousands of steps (property 23 for one client).
@@ -285,6 +414,11 @@ fn faults_are_named() {
     assert!(step(&mut parameters, &[0.0; 11], 0.1).contains("11 numbers where 12"));
     assert!(step(&mut parameters, &[f64::NAN; 12], 0.1).contains("training diverged"));
     assert!(step(&mut parameters, &[0.0; 12], f64::NAN).contains("the learning rate"));
+    let spoilt = stiefel_set(&[1.0; 12], 6, 2);
+    assert!(matches!(
+        Optimiser::new(OptimiserConfig::default(), &spoilt).err().unwrap(),
+        Error::Infeasible { .. }
+    ));
     let mut elsewhere = stiefel_set(&point(17, 6, 2), 6, 2);
     assert!(step(&mut elsewhere, &[0.0; 12], 0.1).contains("were changed since"));
 }

@@ -1,7 +1,8 @@
 //! Training as a whole.
 
 use fedspd_nn::{
-    Model, Optimiser, OptimiserConfig, Purpose, Seed, SpdNet, SpdNetConfig, SpdTrials, SyntheticTask, Trainer,
+    Dropout, Model, Optimiser, OptimiserConfig, Purpose, Seed, SpdNet, SpdNetConfig, SpdTrials,
+    SyntheticTask, Trainer, shuffle,
 };
 
 /// Trains on the even trials and returns the accuracy on the odd ones, and `|W^T W - I|`.
@@ -22,7 +23,7 @@ fn learn(config: SpdNetConfig, optimiser: OptimiserConfig, rate: f64, epochs: u3
     }
     optimiser.finish(&mut parameters).unwrap();
     let labels: Vec<usize> = test.iter().map(|&trial| examples.labels()[trial]).collect();
-    let evaluation = trainer.evaluate(&parameters, &examples, &test, &labels).unwrap();
+    let evaluation = trainer.evaluate(&parameters, &examples, &test).unwrap();
     let correct = evaluation.predictions.iter().zip(&labels).filter(|(a, b)| a == b).count();
     assert_eq!(evaluation.accuracy, correct as f64 / labels.len() as f64);
     (evaluation.accuracy, parameters.feasibility_error().unwrap())
@@ -61,12 +62,40 @@ fn the_last_batch_is_kept() {
     let all: Vec<usize> = (0..65).collect();
     let mut trainer = Trainer::new(&net, 64, 1).unwrap();
     let mut optimiser = Optimiser::new(OptimiserConfig::default(), &parameters).unwrap();
-    let before = trainer.evaluate(&parameters, &examples, &all, examples.labels()).unwrap().loss;
+    let before = trainer.evaluate(&parameters, &examples, &all).unwrap().loss;
     // With a learning rate of zero the loss of the epoch is the loss of all trials.
     let stream = Seed(0).stream(Purpose::Shuffle);
     let loss = trainer.epoch(&mut parameters, &mut optimiser, 0.0, &examples, &all, stream).unwrap();
     assert!((loss - before).abs() < 1e-14);
     assert!(trainer.epoch(&mut parameters, &mut optimiser, 0.1, &examples, &[], stream).is_err());
+}
+
+/// An epoch is what it says: the order drawn from the stream, batches with their places for dropout, a step each.
+#[test]
+fn an_epoch_is_its_steps() {
+    let net = SpdNet::<f64>::new(SpdNetConfig::new(vec![6, 4], 2).dropout(0.3)).unwrap();
+    let examples = net.prepare(SyntheticTask::new(6, 2).trials(100).client(Seed(0), 0).unwrap()).unwrap();
+    let trials: Vec<usize> = (0..100).collect();
+    let stream = Seed(4).stream(Purpose::Shuffle).round(1).client(2).epoch(3);
+    let start = net.initial(Seed(0)).unwrap();
+
+    let mut whole = start.clone();
+    let mut optimiser = Optimiser::new(OptimiserConfig::default(), &whole).unwrap();
+    let mut trainer = Trainer::new(&net, 32, 1).unwrap();
+    trainer.epoch(&mut whole, &mut optimiser, 1e-2, &examples, &trials, stream).unwrap();
+
+    let mut by_hand = start;
+    let mut optimiser = Optimiser::new(OptimiserConfig::default(), &by_hand).unwrap();
+    let mut order = trials.clone();
+    shuffle(&mut stream.item(0), &mut order);
+    assert_ne!(order, trials);
+    let (mut workspace, mut gradient) = (net.workspace(1).unwrap(), vec![0.0; by_hand.values().len()]);
+    for (index, batch) in order.chunks(32).enumerate() {
+        let dropout = Some(Dropout { stream: stream.purpose(Purpose::Dropout), seen: 32 * index as u64 });
+        net.loss_and_gradient(&by_hand, &examples, batch, dropout, &mut workspace, &mut gradient).unwrap();
+        optimiser.step(&mut by_hand, &gradient, 1e-2).unwrap();
+    }
+    assert_eq!(whole, by_hand);
 }
 
 /// A congruence of its own moves each client's data; strength zero leaves chance.
@@ -78,6 +107,16 @@ fn the_generator_makes_what_it_says() {
     assert_ne!(a, b);
     assert_eq!(a, client(task, 0));
     assert_eq!(a.labels()[..6], [0, 1, 2, 0, 1, 2]);
+    // The power of a class's directions grows with the strength; at zero the classes are alike.
+    let power = |strength| {
+        client(task.strength(strength), 0)
+            .matrices()
+            .chunks_exact(36)
+            .map(|m| (0..6).map(|i| m[i * 7]).sum::<f64>())
+            .sum::<f64>()
+            / 30.0
+    };
+    assert!((power(0.0) - 6.0).abs() < 0.3 && power(1.0) > power(0.0) + 1.0, "{} {}", power(0.0), power(1.0));
     let shifted = client(task.shift(1.0), 0);
     assert_ne!(shifted.matrices(), a.matrices());
     for matrix in shifted.matrices().chunks_exact(36) {

@@ -34,20 +34,19 @@ pub(super) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
         .strength(1.2 / (channels as f64).sqrt());
     let examples = net.prepare(task.client(seed, 0)?)?;
     let (training, test): (Vec<usize>, Vec<usize>) = (0..TRAINING + TEST).partition(|&i| i < TRAINING);
-    let (training_labels, test_labels) = examples.labels().split_at(TRAINING);
 
     let start = Instant::now();
     let mut parameters = net.initial(seed)?;
     let mut optimiser = Optimiser::new(OptimiserConfig::default(), &parameters)?;
     let mut trainer = Trainer::new(&net, 64, 1)?;
-    if let Some(warning) = trainer.workspace().clamp_report(&parameters, &examples)?.verdict()? {
+    if let Some(warning) = trainer.check(&parameters, &examples)? {
         writeln!(out, "warning: {warning}\n")?;
     }
     let mut table = Table::new(0, &["epoch", "loss", "accuracy", "test accuracy", "|WᵀW − I|"]);
     for epoch in 0..=EPOCHS {
         if epoch % SHOWN_EVERY == 0 {
-            let seen = trainer.evaluate(&parameters, &examples, &training, training_labels)?;
-            let unseen = trainer.evaluate(&parameters, &examples, &test, test_labels)?;
+            let seen = trainer.evaluate(&parameters, &examples, &training)?;
+            let unseen = trainer.evaluate(&parameters, &examples, &test)?;
             table.row(vec![
                 epoch.to_string(),
                 format!("{:.3}", seen.loss),
@@ -63,7 +62,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     }
     let time = start.elapsed();
     table.write(out)?;
-    let accuracy = trainer.evaluate(&parameters, &examples, &test, test_labels)?.accuracy;
+    let accuracy = trainer.evaluate(&parameters, &examples, &test)?.accuracy;
     writeln!(
         out,
         "\nIt tells {:.1}% of {TEST} unseen trials right; chance is {:.1}%. Its weights have orthonormal columns to rounding ({:.1e}). \
