@@ -8,7 +8,8 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use fedspd_bench::median_nanoseconds;
-use fedspd_manifold::simd::{SIMD_VARIABLE, Simd};
+use fedspd_manifold::simd::Simd;
+use fedspd_manifold::{Left, SpectralFunction, SpectralTape, multiply, multiply_add, multiply_symmetric};
 use fedspd_nn::{Error, Model, Optimiser, OptimiserConfig, Seed, SpdNet, SpdNetConfig, SyntheticTask};
 
 const BATCH: usize = 64;
@@ -16,11 +17,12 @@ const BUDGET: Duration = Duration::from_millis(500);
 
 fn main() -> Result<(), Error> {
     let simd = Simd::detect()?;
-    println!(r#"{{"simd": "{}", "variable": "{SIMD_VARIABLE}"}}"#, simd.name());
+    println!(r#"{{"simd": "{}"}}"#, simd.name());
     for (channels, dimension, classes) in [(64, 18, 4), (60, 22, 7)] {
         network::<f64>("f64", channels, dimension, classes)?;
         network::<f32>("f32", channels, dimension, classes)?;
     }
+    parts(simd)?;
     if let Some(kilobytes) = peak_kilobytes() {
         println!(r#"{{"kilobytes": {kilobytes}}}"#);
     }
@@ -55,6 +57,62 @@ fn network<T: fedspd_manifold::Real>(
         net.loss_and_gradient(&parameters, &examples, &batch, None, &mut workspace, &mut gradient)?;
         optimiser.step(&mut parameters, &gradient, 1e-3)
     })
+}
+
+/// What a training step at 64->18 is made of, each part alone, for a batch of 64.
+fn parts(simd: Simd) -> Result<(), Error> {
+    let (p, k) = (64, 18);
+    let matrices = SyntheticTask::new(p, 4).trials(BATCH).client::<f64>(Seed(0), 0)?;
+    let small = SyntheticTask::new(k, 4).trials(BATCH).client::<f64>(Seed(0), 0)?;
+    let (x, s) = (matrices.matrices(), small.matrices());
+    let net = SpdNet::<f64>::new(SpdNetConfig::new(vec![p, k], 4))?;
+    let mut parameters = net.initial(Seed(0))?;
+    let w = parameters.values()[..p * k].to_vec();
+    let (mut y, mut square, mut sum) = (vec![0.0; p * k], vec![0.0; k * k], vec![0.0; p * k]);
+    let part = |name: &str| format!("part of a step: {name}");
+    time(&part("Y = X W"), || {
+        for x in black_box(x).chunks_exact(p * p) {
+            multiply(simd, Left::Plain, (p, p, k), x, &w, &mut y);
+        }
+        Ok(())
+    })?;
+    time(&part("S = W^T Y"), || {
+        for _ in 0..BATCH {
+            multiply_symmetric(simd, Left::Transposed, (k, p), black_box(&w), &y, &mut square);
+        }
+        Ok(())
+    })?;
+    time(&part("dW += Y G"), || {
+        sum.fill(0.0);
+        for g in black_box(s).chunks_exact(k * k) {
+            multiply_add(simd, Left::Plain, (p, k, k), &y, g, &mut sum);
+        }
+        Ok(())
+    })?;
+    let mut tape = SpectralTape::with_simd(k, simd)?;
+    let (lanes, function) = (tape.lanes(), SpectralFunction::LogClamp { floor: 1e-2 });
+    time(&part("log of clamp"), || {
+        for chunk in black_box(s).chunks(lanes * k * k) {
+            tape.begin(chunk.len() / (k * k))?;
+            for (place, matrix) in chunk.chunks_exact(k * k).enumerate() {
+                tape.put(place, matrix)?;
+            }
+            tape.apply(function)?;
+        }
+        Ok(())
+    })?;
+    time(&part("its gradient"), || {
+        for _ in 0..BATCH / lanes {
+            for place in 0..lanes {
+                tape.put_gradient(place, black_box(&s[..k * k]))?;
+            }
+            tape.pull_back()?;
+        }
+        Ok(())
+    })?;
+    let mut optimiser = Optimiser::new(OptimiserConfig::default(), &parameters)?;
+    let gradient = vec![1e-3; parameters.values().len()];
+    time(&part("Adam and its retraction"), || optimiser.step(&mut parameters, black_box(&gradient), 1e-3))
 }
 
 /// Repeats a computation for a while and prints the median time of one.

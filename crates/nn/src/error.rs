@@ -99,7 +99,7 @@ pub enum Error {
     Moved,
     /// A matrix is outside of the region in which the landing method is safe.
     #[error(
-        "a weight matrix is {distance:.3} away from orthonormal columns; the landing method needs at most {safe}"
+        "a weight matrix is {distance:.3e} away from orthonormal columns; the landing method needs at most {safe:e}"
     )]
     TooFarToLand {
         /// `|W^T W - I|`

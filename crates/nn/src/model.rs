@@ -35,7 +35,7 @@ pub trait Model<T: Real>: Sync {
     /// The class of each trial.
     fn labels<'e>(&self, examples: &'e Self::Examples) -> &'e [usize];
 
-    /// Looks at data and parameters for what would make training futile; a warning if something is suspicious.
+    /// Looks at some trials and the parameters for what would make training futile; a warning if something is suspicious.
     ///
     /// # Errors
     /// Such as [`Error::AllClamped`].
@@ -43,6 +43,7 @@ pub trait Model<T: Real>: Sync {
         &self,
         parameters: &ParamSet<T>,
         examples: &Self::Examples,
+        trials: &[usize],
         workspace: &mut Self::Workspace,
     ) -> Result<Option<String>, Error>;
 

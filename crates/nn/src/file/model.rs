@@ -190,7 +190,11 @@ fn read<T: Real>(tensors: &SafeTensors<'_>, layout: Arc<Layout>) -> Result<Param
             other => return Err(fault(format!("is of type {other:?} where F64 or F32 was expected"))),
         };
         check_values(parameter, &numbers)?;
+        let first = values.len();
         values.extend(numbers.into_iter().map(T::from_f64));
+        if let Some(place) = values[first..].iter().position(|value| !value.is_finite()) {
+            return Err(fault(format!("is too large for the precision asked for at place {place}")));
+        }
     }
     ParamSet::new(layout, values)
         .map_err(|error| Fault::Parameter { name: String::new(), problem: error.to_string() })

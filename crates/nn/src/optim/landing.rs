@@ -110,6 +110,9 @@ impl<T: Real> Rule<T> for Landing<T> {
             *entry += lambda * pull;
         }
         let length = norm(&self.field.relative_gradient);
+        if !length.is_finite() {
+            return Err(Error::Diverged { what: "the length of a landing step", value: length });
+        }
         let step = T::from_f64(self.safe_step(learning_rate, distance, length));
         for (value, &direction) in values.iter_mut().zip(&self.field.relative_gradient) {
             *value -= step * direction;

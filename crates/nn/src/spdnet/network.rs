@@ -216,9 +216,10 @@ impl<T: Real> Model<T> for SpdNet<T> {
         &self,
         parameters: &ParamSet<T>,
         examples: &Examples<T>,
+        trials: &[usize],
         workspace: &mut SpdNetWorkspace<T>,
     ) -> Result<Option<String>, Error> {
-        workspace.clamp_report(parameters, examples)?.verdict()
+        workspace.clamp_report(parameters, examples, trials)?.verdict()
     }
 
     /// Uniform (Haar) weights in the blocks; a head like torch's `Linear`: uniform within `1/sqrt(features)`.

@@ -194,10 +194,14 @@ impl<T: Real> SpdNetWorkspace<T> {
             }
             Ok(())
         };
-        in_tiles(&mut self.workers, batch, 0, (logits, TILE * classes), &mut self.losses, &work)
+        in_tiles(&mut self.workers, batch, 0, (&mut *logits, TILE * classes), &mut self.losses, &work)?;
+        match logits.iter().find(|logit| !logit.is_finite()) {
+            None => Ok(()),
+            Some(logit) => Err(Error::Diverged { what: "a logit", value: logit.to_f64() }),
+        }
     }
 
-    /// How the eigenvalues that the first `ReEig` sees compare with its threshold, over all trials.
+    /// How the eigenvalues that the first `ReEig` sees compare with its threshold, over some trials (all of them if there are no blocks).
     ///
     /// # Errors
     /// [`Error::ForeignParameters`]; [`Error::Config`] if there are no trials.
@@ -205,19 +209,19 @@ impl<T: Real> SpdNetWorkspace<T> {
         &mut self,
         parameters: &ParamSet<T>,
         examples: &Examples<T>,
+        trials: &[usize],
     ) -> Result<ClampReport, Error> {
-        let all: Vec<usize> = (0..examples.len()).collect();
-        check_batch(&all, examples.len())?;
+        check_batch(trials, examples.len())?;
         if let Some(report) = examples.clamped {
             examples.fits.check(&self.fits)?;
             return Ok(report);
         }
-        self.load(parameters, examples, &all)?;
+        self.load(parameters, examples, trials)?;
         let weights = &parameters.values()[..self.block_weights];
         let shared = Shared { examples, weights, head: &self.head };
         let worker = &mut self.workers[0];
         let mut spectrum = Spectrum::default();
-        for trials in all.chunks(worker.lanes) {
+        for trials in trials.chunks(worker.lanes) {
             worker.forward(&shared, trials, None)?;
             for value in worker.first_eigenvalues(trials.len()) {
                 spectrum.add(value?);

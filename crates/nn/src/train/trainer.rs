@@ -17,8 +17,8 @@ pub struct Trainer<'a, T: Real, M: Model<T>> {
     batch_size: usize,
     gradient: Vec<T>,
     order: Vec<usize>,
-    /// Whether [`Trainer::check`] was done.
-    checked: bool,
+    /// Where the examples are that [`Trainer::check`] was done for.
+    checked: Option<usize>,
 }
 
 /// What a network made of trials.
@@ -46,7 +46,7 @@ impl<'a, T: Real, M: Model<T>> Trainer<'a, T, M> {
             batch_size,
             gradient,
             order: Vec::new(),
-            checked: false,
+            checked: None,
         })
     }
 
@@ -55,8 +55,8 @@ impl<'a, T: Real, M: Model<T>> Trainer<'a, T, M> {
         &mut self.workspace
     }
 
-    /// Looks for what would make training futile, such as data in the wrong unit; a warning if something is suspicious. The first epoch does this
-    /// by itself, and goes on if there is no more than a warning.
+    /// Looks for what would make training on these trials futile, such as data in the wrong unit; a warning if something is suspicious. The first
+    /// epoch on any examples does this by itself, and goes on if there is no more than a warning.
     ///
     /// # Errors
     /// As [`Model::check_before_training`].
@@ -64,9 +64,11 @@ impl<'a, T: Real, M: Model<T>> Trainer<'a, T, M> {
         &mut self,
         parameters: &ParamSet<T>,
         examples: &M::Examples,
+        trials: &[usize],
     ) -> Result<Option<String>, Error> {
-        self.checked = true;
-        self.model.check_before_training(parameters, examples, &mut self.workspace)
+        let warning = self.model.check_before_training(parameters, examples, trials, &mut self.workspace)?;
+        self.checked = Some(std::ptr::from_ref(examples).addr());
+        Ok(warning)
     }
 
     /// One epoch over the given trials in an order drawn from the stream; the last batch is kept however small. Returns the mean loss
@@ -86,8 +88,8 @@ impl<'a, T: Real, M: Model<T>> Trainer<'a, T, M> {
         stream: Stream,
     ) -> Result<f64, Error> {
         check("trials", trials.len(), !trials.is_empty(), || "one or more".into())?;
-        if !self.checked {
-            self.check(parameters, examples)?;
+        if self.checked != Some(std::ptr::from_ref(examples).addr()) {
+            self.check(parameters, examples, trials)?;
         }
         self.order.clear();
         self.order.extend_from_slice(trials);

@@ -147,6 +147,24 @@ fn manifests_that_do_not_fit_are_refused() {
     assert_eq!(load::<f64>(&path).unwrap().1, wide);
 }
 
+/// Numbers of the manifest come back with all their bits, and a number that f32 cannot hold is an error, not infinity.
+#[test]
+fn numbers_come_back_exactly_or_not_at_all() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model");
+    for threshold in [1536.0814921401297, 0.08977871921341683, 1e-300 / 3.0, 0.1 + 0.2] {
+        let config = SpdNetConfig::new(vec![3], 2).threshold(threshold);
+        let mut parameters = SpdNet::<f64>::new(config.clone()).unwrap().initial(Seed(0)).unwrap();
+        let manifest = Manifest::spdnet(config, "1", names("k", 2), names("c", 3)).unwrap();
+        save(&path, &manifest, &parameters).unwrap();
+        assert_eq!(load::<f64>(&path).unwrap().0, manifest);
+        parameters.values_mut()[4] = 1e39;
+        save(&path, &manifest, &parameters).unwrap();
+        assert!(load::<f64>(&path).is_ok());
+        assert!(load::<f32>(&path).unwrap_err().to_string().contains("too large for the precision"));
+    }
+}
+
 /// A file with our metadata and these tensors.
 fn crafted(metadata: &str, tensors: &str, data: &[u8]) -> Vec<u8> {
     let header =

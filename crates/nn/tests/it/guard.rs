@@ -1,5 +1,6 @@
 //! The guard against wrong units (property 60, for networks).
 
+use crate::support::all;
 use fedspd_nn::{
     ClampReport, Error, Model, Optimiser, OptimiserConfig, Purpose, Seed, SpdNet, SpdNetConfig, SpdTrials,
     SyntheticTask, Trainer,
@@ -12,7 +13,7 @@ fn report(dimensions: &[usize], scale: f64) -> ClampReport {
     let data = SpdTrials::new(8, 1, 3, scaled, data.labels().to_vec()).unwrap();
     let examples = net.prepare(data).unwrap();
     let parameters = net.initial(Seed(0)).unwrap();
-    net.workspace(1).unwrap().clamp_report(&parameters, &examples).unwrap()
+    net.workspace(1).unwrap().clamp_report(&parameters, &examples, &all(&examples)).unwrap()
 }
 
 #[test]
@@ -56,14 +57,22 @@ fn training_refuses_what_the_guard_refuses() {
     let mut parameters = net.initial(Seed(0)).unwrap();
     let mut workspace = net.workspace(1).unwrap();
     for scales in [[1.0, 1e-12], [1e-12, 1.0]] {
-        assert_eq!(workspace.clamp_report(&parameters, &scaled(scales)).unwrap().share, 0.5);
+        assert_eq!(workspace.clamp_report(&parameters, &scaled(scales), &[0, 3, 7]).unwrap().share, 0.5);
     }
     let mut optimiser = Optimiser::new(OptimiserConfig::default(), &parameters).unwrap();
     let mut trainer = Trainer::new(&net, 64, 1).unwrap();
     let stream = Seed(0).stream(Purpose::Shuffle);
     let volts = scaled([1e-12, 1e-12]);
-    let error = trainer.epoch(&mut parameters, &mut optimiser, 1e-3, &volts, &[0, 1], stream).unwrap_err();
-    assert!(matches!(error, Error::AllClamped { .. }));
+    let good = scaled([1.0, 1.0]);
+    // Every time, and for every set of examples.
+    let mut epoch =
+        |examples| trainer.epoch(&mut parameters, &mut optimiser, 1e-3, examples, &[0, 1], stream);
+    for (examples, well) in [(&volts, false), (&volts, false), (&good, true), (&volts, false), (&good, true)]
+    {
+        let result = epoch(examples);
+        assert_eq!(result.is_ok(), well);
+        assert!(well || matches!(result, Err(Error::AllClamped { .. })));
+    }
 }
 
 /// Counted by hand: two of four eigenvalues at or below the threshold.
@@ -72,6 +81,7 @@ fn the_share_is_counted_at_and_below_the_threshold() {
     let net = SpdNet::<f64>::new(SpdNetConfig::new(vec![2], 2).threshold(1.0)).unwrap();
     let matrices = vec![0.5, 0.0, 0.0, 1.0, 2.0, 0.0, 0.0, 3.0];
     let examples = net.prepare(SpdTrials::new(2, 1, 2, matrices, vec![0, 1]).unwrap()).unwrap();
-    let report = net.workspace(1).unwrap().clamp_report(&net.initial(Seed(0)).unwrap(), &examples).unwrap();
+    let report =
+        net.workspace(1).unwrap().clamp_report(&net.initial(Seed(0)).unwrap(), &examples, &[0, 1]).unwrap();
     assert_eq!((report.share, report.median, report.threshold), (0.5, 2.0, 1.0));
 }

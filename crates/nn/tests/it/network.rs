@@ -285,6 +285,22 @@ fn data_that_do_not_fit_are_refused() {
     let mut spoilt = parameters.clone();
     spoilt.values_mut()[0] = f64::NAN;
     assert!(ask(&spoilt, &[0]).contains("training diverged: a parameter is NaN"));
+    let mut huge = parameters.clone();
+    huge.get_mut("head.weight").unwrap().fill(f64::MAX);
+    huge.get_mut("head.bias").unwrap().fill(f64::MAX);
+    let wide = net
+        .prepare(make(3, 1, 2, &[identity.map(|x| 1e9 * x), identity].concat(), &[0, 1]).unwrap())
+        .unwrap();
+    let error = net.logits(&huge, &wide, &[0], &mut net.workspace(1).unwrap(), &mut [0.0; 2]).unwrap_err();
+    assert!(text(error).contains("training diverged: a logit is"));
+    // Without blocks the fault is in the data, and the trial at fault is named.
+    let plain = SpdNet::<f64>::new(SpdNetConfig::new(vec![3], 2)).unwrap();
+    let mut many = [identity; 20];
+    many[13] = identity.map(|x| x * f64::MAX);
+    many[13][1] = f64::MAX;
+    many[13][3] = f64::MAX;
+    let error = plain.prepare(make(3, 1, 2, &many.concat(), &[0; 20]).unwrap()).unwrap_err();
+    assert!(matches!(error, Error::Trial { trial: 13, input: 0, .. }), "{error}");
 }
 
 /// Examples belong to networks like the one that prepared them.

@@ -39,7 +39,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     let mut parameters = net.initial(seed)?;
     let mut optimiser = Optimiser::new(OptimiserConfig::default(), &parameters)?;
     let mut trainer = Trainer::new(&net, 64, 1)?;
-    if let Some(warning) = trainer.check(&parameters, &examples)? {
+    if let Some(warning) = trainer.check(&parameters, &examples, &training)? {
         writeln!(out, "warning: {warning}\n")?;
     }
     let mut table = Table::new(0, &["epoch", "loss", "accuracy", "test accuracy", "|WᵀW − I|"]);
