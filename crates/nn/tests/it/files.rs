@@ -152,7 +152,7 @@ fn manifests_that_do_not_fit_are_refused() {
 fn numbers_come_back_exactly_or_not_at_all() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model");
-    for threshold in [1536.0814921401297, 0.08977871921341683, 1e-300 / 3.0, 0.1 + 0.2] {
+    for threshold in [1_536.081_492_140_129_7, 0.089_778_719_213_416_83, 1e-300 / 3.0, 0.1 + 0.2] {
         let config = SpdNetConfig::new(vec![3], 2).threshold(threshold);
         let mut parameters = SpdNet::<f64>::new(config.clone()).unwrap().initial(Seed(0)).unwrap();
         let manifest = Manifest::spdnet(config, "1", names("k", 2), names("c", 3)).unwrap();
