@@ -27,7 +27,7 @@ impl Vectorisation {
     }
 
     /// The factor of the off-diagonal entries of the triangle.
-    fn off_diagonal<T: Real>(self) -> T {
+    pub fn off_diagonal<T: Real>(self) -> T {
         T::from_f64(if self == Self::IsometricVech { std::f64::consts::SQRT_2 } else { 1.0 })
     }
 

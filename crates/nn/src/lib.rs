@@ -8,7 +8,7 @@
 //! | optimisers on Euclidean and Stiefel parameters | [`Optimiser`], [`OptimiserConfig`], [`Trivialisation`] |
 //! | learning-rate schedules, early stopping | [`schedule`] |
 //! | epochs and evaluation | [`Trainer`] |
-//! | model files | [`file`] |
+//! | model files | [`mod@file`] |
 //! | random streams | [`Seed`], [`Stream`] |
 //! | labelled SPD data made to order | [`SyntheticTask`] |
 //!

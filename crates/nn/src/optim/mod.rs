@@ -138,11 +138,13 @@ impl<T: Real> Optimiser<T> {
         let trained = parameters.iter().filter(|(parameter, _)| parameter.role == Role::Trained);
         let rules = trained
             .map(|(parameter, values)| {
-                if let (Geometry::Stiefel, &[p, k]) = (parameter.geometry, &parameter.shape[..]) {
+                // Landing has a region of its own, and checks it.
+                let must_be_feasible = !matches!(config, OptimiserConfig::Landing { .. });
+                if let (Geometry::Stiefel, &[p, k], true) =
+                    (parameter.geometry, &parameter.shape[..], must_be_feasible)
+                {
                     let distance = Stiefel::new(p, k)?.feasibility_error(values)?.to_f64();
-                    // Landing has a region of its own, and checks it.
-                    if !matches!(config, OptimiserConfig::Landing { .. }) && distance > LARGEST_INFEASIBILITY
-                    {
+                    if distance > LARGEST_INFEASIBILITY {
                         return Err(Error::Infeasible { name: parameter.name.clone(), distance });
                     }
                 }
@@ -156,7 +158,7 @@ impl<T: Real> Optimiser<T> {
     ///
     /// # Errors
     /// [`Error::Length`] for another model's gradient, [`Error::Config`] for a learning rate that is negative or not finite; [`Error::Diverged`]
-    /// if the gradient or a step is not finite; [`Error::Moved`] and [`Error::TooFarToLand`] from methods that need to know where they are. After an
+    /// if the gradient, or a step on a manifold, is not finite (the next pass says so of a Euclidean one); [`Error::Moved`] and [`Error::TooFarToLand`] from methods that need to know where they are. After an
     /// error some parameters may have moved.
     pub fn step(
         &mut self,

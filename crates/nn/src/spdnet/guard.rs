@@ -19,10 +19,10 @@ pub struct ClampReport {
 }
 
 /// Above this share, training is worth a warning.
-pub(crate) const MANY: f64 = 0.5;
+const MANY: f64 = 0.5;
 
 /// Above this share there is nothing to train on.
-pub(crate) const ALL: f64 = 0.99;
+const ALL: f64 = 0.99;
 
 impl ClampReport {
     /// A warning if more than half of the eigenvalues are clamped; nothing if all is well.

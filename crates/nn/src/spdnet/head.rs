@@ -43,7 +43,7 @@ impl<T: Real> TriangleHead<T> {
         self.loaded.clear();
         self.loaded.extend_from_slice(weights);
         let (n, features) = (self.n, self.features());
-        let off_diagonal = off_diagonal::<T>(self.vectorisation);
+        let off_diagonal = self.vectorisation.off_diagonal::<T>();
         let lengths = (self.vectorisation.length(n), n * (n + 1) / 2);
         let full_rows = weights.chunks_exact(lengths.0);
         for (full, triangle) in full_rows.zip(self.weights.chunks_exact_mut(lengths.1)) {
@@ -71,7 +71,7 @@ impl<T: Real> TriangleHead<T> {
     /// Carries the gradient with respect to the weights on triangles to the gradient with respect to the parameters.
     pub(super) fn gradient(&self, triangles: &[T], out: &mut [T]) {
         let n = self.n;
-        let off_diagonal = off_diagonal::<T>(self.vectorisation);
+        let off_diagonal = self.vectorisation.off_diagonal::<T>();
         let lengths = (self.vectorisation.length(n), n * (n + 1) / 2);
         let full_rows = out.chunks_exact_mut(lengths.0);
         for (full, triangle) in full_rows.zip(triangles.chunks_exact(lengths.1)) {
@@ -90,9 +90,4 @@ impl<T: Real> TriangleHead<T> {
             }
         }
     }
-}
-
-/// The factor of the off-diagonal entries.
-fn off_diagonal<T: Real>(vectorisation: Vectorisation) -> T {
-    T::from_f64(if vectorisation == Vectorisation::IsometricVech { std::f64::consts::SQRT_2 } else { 1.0 })
 }

@@ -12,6 +12,7 @@
 
 mod chain;
 mod config;
+mod examples;
 mod guard;
 mod head;
 mod network;
@@ -20,7 +21,8 @@ mod worker;
 mod workspace;
 
 pub use config::SpdNetConfig;
+pub use examples::Examples;
 pub use guard::ClampReport;
-pub use network::{Examples, SpdNet};
+pub use network::SpdNet;
 pub use trials::SpdTrials;
 pub use workspace::SpdNetWorkspace;

@@ -1,4 +1,4 @@
-//! The network: parameters, first values, and what it reads.
+//! The network: its parameters and their first values, and how it prepares trials.
 
 use std::sync::Arc;
 
@@ -6,6 +6,7 @@ use fedspd_manifold::simd::Simd;
 use fedspd_manifold::{Real, SpectralFunction, SpectralTape, Stiefel};
 use rand::RngExt;
 
+use super::examples::{Content, Examples, Fit};
 use super::guard::Spectrum;
 use super::worker::culprit;
 use super::{ClampReport, SpdNetConfig, SpdNetWorkspace, SpdTrials};
@@ -36,82 +37,6 @@ pub struct SpdNet<T> {
     layout: Arc<Layout>,
     simd: Simd,
     scalar: std::marker::PhantomData<T>,
-}
-
-/// Trials as a network reads them: its matrices, or their logarithms where no block stands before them.
-#[derive(Clone, Debug)]
-pub struct Examples<T> {
-    pub(super) content: Content<T>,
-    labels: Vec<usize>,
-    /// What the network that reads them must be like: the size of its matrices, its inputs and classes, and, where the logarithms are
-    /// taken already, its threshold.
-    pub(super) fits: Fit,
-    /// How the eigenvalues compare with the threshold, where no parameter has a say in that.
-    pub(super) clamped: Option<ClampReport>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Fit {
-    size: usize,
-    inputs: usize,
-    classes: usize,
-    logarithms: Option<f64>,
-}
-
-impl Fit {
-    pub(super) fn of(config: &SpdNetConfig) -> Self {
-        let logarithms = (config.blocks() == 0).then_some(config.threshold);
-        Self { size: config.first(), inputs: config.inputs, classes: config.classes, logarithms }
-    }
-
-    /// Checks that examples made for `self` can be read by `network`.
-    pub(super) fn check(&self, network: &Self) -> Result<(), Error> {
-        let facts = [
-            ("matrices of size", network.size, self.size),
-            ("a number of matrices per trial of", network.inputs, self.inputs),
-            ("a number of classes of", network.classes, self.classes),
-        ];
-        for (what, expected, found) in facts {
-            if expected != found {
-                let (expected, found) = (expected.to_string(), found.to_string());
-                return Err(Error::Mismatch { what, expected, found });
-            }
-        }
-        if self.logarithms == network.logarithms {
-            return Ok(());
-        }
-        let name = |threshold: Option<f64>| match threshold {
-            None => "matrices".to_owned(),
-            Some(threshold) => format!("logarithms with threshold {threshold:e}"),
-        };
-        let (expected, found) = (name(network.logarithms), name(self.logarithms));
-        Err(Error::Mismatch { what: "examples that are", expected, found })
-    }
-}
-
-#[derive(Clone, Debug)]
-pub(super) enum Content<T> {
-    /// Matrices of `size` entries each.
-    Matrices { size: usize, matrices: Vec<T> },
-    /// For each trial, the triangles of the logarithms of all its matrices.
-    Logarithms(Vec<T>),
-}
-
-impl<T> Examples<T> {
-    /// The number of trials.
-    pub fn len(&self) -> usize {
-        self.labels.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.labels.is_empty()
-    }
-
-    /// The class of each trial.
-    pub fn labels(&self) -> &[usize] {
-        &self.labels
-    }
 }
 
 impl<T: Real> SpdNet<T> {
@@ -151,21 +76,19 @@ impl<T: Real> SpdNet<T> {
     /// # Errors
     /// [`Error::Mismatch`] if the trials are not of the network's size, inputs or classes.
     pub fn prepare(&self, trials: SpdTrials<T>) -> Result<Examples<T>, Error> {
-        let (config, fits) = (&self.config, Fit::of(&self.config));
+        let fits = Fit::of(&self.config);
         let (size, inputs, classes) = (trials.n(), trials.inputs(), trials.classes());
         Fit { size, inputs, classes, ..fits }.check(&fits)?;
         let (matrices, labels) = trials.into_parts();
-        let size = config.first() * config.first();
-        if config.blocks() > 0 {
-            let content = Content::Matrices { size, matrices };
-            return Ok(Examples { content, labels, fits, clamped: None });
+        if self.config.blocks() > 0 {
+            return Ok(Examples { content: Content::Matrices(matrices), labels, fits, clamped: None });
         }
-        let (logarithms, clamped) = self.logarithms(size, &matrices)?;
+        let (logarithms, clamped) = self.logarithms(&matrices)?;
         Ok(Examples { content: Content::Logarithms(logarithms), labels, fits, clamped: Some(clamped) })
     }
 
-    fn logarithms(&self, size: usize, matrices: &[T]) -> Result<(Vec<T>, ClampReport), Error> {
-        let triangle = self.config.triangle();
+    fn logarithms(&self, matrices: &[T]) -> Result<(Vec<T>, ClampReport), Error> {
+        let (size, triangle) = (self.config.first().pow(2), self.config.triangle());
         let function = SpectralFunction::LogClamp { floor: T::from_f64(self.config.threshold) };
         let mut tape = SpectralTape::with_simd(self.config.first(), self.simd)?;
         let mut spectrum = Spectrum::default();

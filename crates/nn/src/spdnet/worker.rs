@@ -6,8 +6,8 @@ use rand::Rng;
 
 use super::SpdNetConfig;
 use super::chain::Chain;
+use super::examples::{Content, Examples};
 use super::head::TriangleHead;
-use super::network::{Content, Examples};
 use crate::Error;
 use crate::loss::cross_entropy;
 use crate::model::Dropout;
@@ -155,13 +155,14 @@ impl<T: Real> Worker<T> {
                     place.copy_from_slice(&logarithms[trial * features..(trial + 1) * features]);
                 }
             }
-            Content::Matrices { size, matrices } => {
+            Content::Matrices(matrices) => {
+                let size = shared.examples.fits.size.pow(2);
                 let inputs = self.chains.len();
                 let per_input = shared.weights.len() / inputs;
                 let triangle = features / inputs;
                 for (input, chain) in self.chains.iter_mut().enumerate() {
                     let weights = &shared.weights[input * per_input..(input + 1) * per_input];
-                    let matrix = |place: usize| &matrices[(trials[place] * inputs + input) * size..][..*size];
+                    let matrix = |place: usize| &matrices[(trials[place] * inputs + input) * size..][..size];
                     chain.forward(weights, trials.len(), matrix).map_err(|source| {
                         // Matrices are finite and symmetric when they come in; what fails is the product with the weights.
                         Error::Trial { trial: trials[culprit(&source)], input, source }

@@ -8,9 +8,9 @@ use fedspd_manifold::simd::Simd;
 
 use std::sync::Arc;
 
+use super::examples::{Examples, Fit};
 use super::guard::Spectrum;
 use super::head::TriangleHead;
-use super::network::{Examples, Fit};
 use super::worker::{Shared, Sink, Worker};
 use super::{ClampReport, SpdNetConfig};
 use crate::model::{Dropout, check_batch, check_parameters};
@@ -31,7 +31,7 @@ pub struct SpdNetWorkspace<T: Real> {
     workers: Vec<Worker<T>>,
     /// For each tile: the sum of its gradients, as a [`Sink`] has them.
     gradients: Vec<T>,
-    /// For each tile: the sum of its losses.
+    /// For each tile: the sum of its losses (not touched by a pass that asks for logits alone).
     losses: Vec<T>,
 }
 
@@ -40,7 +40,8 @@ struct Tile<'a, T> {
     trials: &'a [usize],
     /// How many trials of the batch come before it.
     first: usize,
-    gradient: &'a mut [T],
+    /// Its gradients added up, or its logits.
+    output: &'a mut [T],
     loss: &'a mut T,
 }
 
@@ -99,7 +100,7 @@ impl<T: Real> SpdNetWorkspace<T> {
         gradient: &mut [T],
     ) -> Result<T, Error> {
         self.load(parameters, examples, batch)?;
-        check_gradient(gradient.len(), self.layout.size())?;
+        check_length(gradient.len(), self.layout.size())?;
         let (tiles, size) = (batch.len().div_ceil(TILE), self.sink_size());
         self.gradients.resize(tiles * size, T::ZERO);
         self.gradients.fill(T::ZERO);
@@ -113,7 +114,7 @@ impl<T: Real> SpdNetWorkspace<T> {
             let mut first = tile.first;
             for trials in tile.trials.chunks(worker.lanes) {
                 let dropout = dropout.map(|d| Dropout { seen: d.seen + first as u64, ..d });
-                let sink = Sink::Sum(tile.gradient);
+                let sink = Sink::Sum(tile.output);
                 worker.forward_backward(&shared, trials, scale, dropout, sink)?;
                 // One after the other, so that their sum does not depend on how many fit the lanes.
                 for &loss in &worker.losses()[..trials.len()] {
@@ -152,8 +153,8 @@ impl<T: Real> SpdNetWorkspace<T> {
     ) -> Result<(), Error> {
         self.load(parameters, examples, batch)?;
         let (size, own) = (self.layout.size(), self.sink_size());
-        check_gradient(gradients.len(), batch.len() * size)?;
-        check_gradient(losses.len(), batch.len())?;
+        check_length(gradients.len(), batch.len() * size)?;
+        check_length(losses.len(), batch.len())?;
         let weights = &parameters.values()[..self.block_weights];
         let shared = Shared { examples, weights, head: &self.head };
         let worker = &mut self.workers[0];
@@ -182,13 +183,13 @@ impl<T: Real> SpdNetWorkspace<T> {
     ) -> Result<(), Error> {
         self.load(parameters, examples, batch)?;
         let classes = self.head.biases.len();
-        check_gradient(logits.len(), batch.len() * classes)?;
+        check_length(logits.len(), batch.len() * classes)?;
         let tiles = batch.len().div_ceil(TILE);
         self.losses.resize(tiles, T::ZERO);
         let weights = &parameters.values()[..self.block_weights];
         let shared = Shared { examples, weights, head: &self.head };
         let work = |worker: &mut Worker<T>, tile: Tile<'_, T>| -> Result<(), Error> {
-            let rows = tile.gradient.chunks_mut(worker.lanes * classes);
+            let rows = tile.output.chunks_mut(worker.lanes * classes);
             for (trials, rows) in tile.trials.chunks(worker.lanes).zip(rows) {
                 rows.copy_from_slice(worker.forward(&shared, trials, None)?);
             }
@@ -243,8 +244,8 @@ fn in_tiles<T: Real>(
     let tiles = losses.len();
     if let [worker] = workers {
         let parts = batch.chunks(TILE).zip(outputs.chunks_mut(size)).zip(losses);
-        for (index, ((trials, gradient), loss)) in parts.enumerate() {
-            work(worker, Tile { trials, first: first + index * TILE, gradient, loss })?;
+        for (index, ((trials, output), loss)) in parts.enumerate() {
+            work(worker, Tile { trials, first: first + index * TILE, output, loss })?;
         }
         return Ok(());
     }
@@ -277,6 +278,6 @@ fn unfold<T: Real>(head: &TriangleHead<T>, block_weights: usize, sink: &[T], gra
     out_biases.copy_from_slice(biases);
 }
 
-fn check_gradient(found: usize, expected: usize) -> Result<(), Error> {
+fn check_length(found: usize, expected: usize) -> Result<(), Error> {
     if found == expected { Ok(()) } else { Err(Error::Length { what: "the output", expected, found }) }
 }

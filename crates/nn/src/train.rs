@@ -1,4 +1,4 @@
-//! The loops over batches.
+//! Epochs of training, and evaluation: the loops over batches.
 
 use fedspd_manifold::Real;
 use fedspd_manifold::simd::Simd;
@@ -48,11 +48,6 @@ impl<'a, T: Real, M: Model<T>> Trainer<'a, T, M> {
             order: Vec::new(),
             checked: None,
         })
-    }
-
-    /// The memory of the network's passes.
-    pub fn workspace(&mut self) -> &mut M::Workspace {
-        &mut self.workspace
     }
 
     /// Looks for what would make training on these trials futile, such as data in the wrong unit; a warning if something is suspicious. The first

@@ -1,5 +1,0 @@
-//! Epochs of training, and evaluation.
-
-mod trainer;
-
-pub use trainer::{Evaluation, Trainer};
