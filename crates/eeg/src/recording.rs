@@ -1,0 +1,37 @@
+//! A continuous recording.
+
+/// What was measured in one go, and what was noted meanwhile.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recording {
+    /// Samples per second.
+    pub sfreq: f64,
+    /// The names of the channels.
+    pub channels: Vec<String>,
+    /// Microvolts: sample after sample, each with all channels.
+    pub samples: Vec<f64>,
+    /// By onset.
+    pub annotations: Vec<Annotation>,
+}
+
+/// Something noted in a recording.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Annotation {
+    /// Seconds after the first sample.
+    pub onset: f64,
+    /// Seconds; 0 if not given.
+    pub duration: f64,
+    /// What was noted.
+    pub text: String,
+}
+
+impl Recording {
+    /// The number of samples of each channel.
+    pub fn len(&self) -> usize {
+        self.samples.len() / self.channels.len().max(1)
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.samples.is_empty()
+    }
+}
