@@ -12,6 +12,12 @@ pub(crate) enum Failure {
     Geometry(fedspd_manifold::Error),
     /// A network, its training or a model file.
     Network(fedspd_nn::Error),
+    /// Recordings, their preparation, or downloads.
+    Data(Box<fedspd_eeg::Error>),
+    /// Files that are not what was published.
+    WrongFiles { wrong: usize },
+    /// Options that do not go together.
+    Usage(String),
     /// Standard output could not be written.
     Output(std::io::Error),
     /// The reader of standard output has gone, as in `fedspd demo | head`: nothing is wrong.
@@ -22,7 +28,11 @@ impl Failure {
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self {
             Self::OutputClosed => ExitCode::SUCCESS,
-            Self::Geometry(_) | Self::Network(_) => ExitCode::from(1),
+            Self::Geometry(_)
+            | Self::Network(_)
+            | Self::Data(_)
+            | Self::WrongFiles { .. }
+            | Self::Usage(_) => ExitCode::from(1),
             Self::Output(_) => ExitCode::from(2),
         }
     }
@@ -35,6 +45,8 @@ impl Failure {
                 Some(format!("unset {SIMD_VARIABLE}, or set it to one of: {}", names.join(", ")))
             }
             Self::Network(error) => error.hint(),
+            Self::Data(error) => error.hint(),
+            Self::WrongFiles { .. } => Some("delete the wrong files and run `fedspd data fetch`".into()),
             _ => None,
         }
     }
@@ -45,6 +57,9 @@ impl fmt::Display for Failure {
         match self {
             Self::Geometry(error) => writeln!(f, "error: {error}")?,
             Self::Network(error) => writeln!(f, "error: {error}")?,
+            Self::Data(error) => writeln!(f, "error: {error}")?,
+            Self::WrongFiles { wrong } => writeln!(f, "error: {wrong} files are not what was published")?,
+            Self::Usage(fault) => writeln!(f, "error: {fault}")?,
             Self::Output(error) => writeln!(f, "error: standard output could not be written: {error}")?,
             Self::OutputClosed => {}
         }
@@ -64,6 +79,15 @@ impl From<fedspd_nn::Error> for Failure {
         match error {
             fedspd_nn::Error::Geometry(error) => Self::Geometry(error),
             other => Self::Network(other),
+        }
+    }
+}
+
+impl From<fedspd_eeg::Error> for Failure {
+    fn from(error: fedspd_eeg::Error) -> Self {
+        match error {
+            fedspd_eeg::Error::Geometry(error) => Self::Geometry(error),
+            other => Self::Data(Box::new(other)),
         }
     }
 }

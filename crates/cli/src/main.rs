@@ -4,6 +4,7 @@
 //! 0 success, 1 the user can fix it, 2 a bug or the environment.
 
 mod failure;
+mod progress;
 mod table;
 mod verbs;
 
@@ -26,6 +27,8 @@ struct Arguments {
 enum Verb {
     /// Train a small network on generated data, and show what averaging does to its weights.
     Demo(verbs::demo::Arguments),
+    /// Datasets: list, download, verify, inspect, and turn into covariances.
+    Data(verbs::data::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -41,6 +44,7 @@ fn main() -> ExitCode {
     let mut out = std::io::stdout().lock();
     let result = match arguments.verb {
         Verb::Demo(arguments) => verbs::demo::run(&arguments, &mut out),
+        Verb::Data(arguments) => verbs::data::run(&arguments, &mut out),
     };
     match result.and_then(|()| out.flush().map_err(Failure::from)) {
         Ok(()) | Err(Failure::OutputClosed) => ExitCode::SUCCESS,

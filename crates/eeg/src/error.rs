@@ -1,10 +1,18 @@
 //! What can go wrong, with the numbers.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use crate::covariance::Cause;
+use crate::fetch::FetchFault;
+use crate::npz::NpzFault;
+use crate::read::{EdfFault, MatFault};
+use crate::store::StoreFault;
+
 /// Why data could not be read or prepared.
+///
+/// Indices count from zero.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -16,13 +24,337 @@ pub enum Error {
         /// What the system said.
         source: std::io::Error,
     },
+    /// A file is not a sound EDF or BDF.
+    #[error("{path}: {fault}", path = path.display())]
+    Edf {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong with it.
+        fault: EdfFault,
+    },
+    /// A file is not a MAT-file that can be read.
+    #[error("{path}: {fault}", path = path.display())]
+    Mat {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong with it.
+        fault: MatFault,
+    },
+    /// A file is not an archive of arrays that can be read, or an array cannot be written to one.
+    #[error("{path}: {fault}", path = path.display())]
+    Npz {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong with it.
+        fault: Box<NpzFault>,
+    },
+    /// A file of a dataset is not there, or not the one that it should be.
+    #[error("{path}: {fault}", path = path.display())]
+    Fetch {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong with it.
+        fault: Box<FetchFault>,
+    },
+    /// There is no place for data.
+    #[error("no folder for data: neither `FEDSPD_DATA` nor a home folder is set")]
+    NoDataFolder,
+    /// A fault of the geometry.
+    #[error(transparent)]
+    Geometry(#[from] fedspd_manifold::Error),
+    /// A fault of the geometry in the matrix of a trial.
+    #[error("{place}: {source}")]
+    Trial {
+        /// Which trial.
+        place: String,
+        /// What is wrong with it.
+        source: fedspd_manifold::Error,
+    },
+    /// A setting is out of range.
+    #[error("{name} is {value}; it must be {expected}")]
+    Setting {
+        /// The setting.
+        name: &'static str,
+        /// Its value.
+        value: String,
+        /// What it may be.
+        expected: &'static str,
+    },
+    /// There is no filter for a band.
+    #[error("the band {low}-{high} Hz does not lie between 0 and {nyquist} Hz, half the sampling rate", nyquist = sfreq / 2.0)]
+    Band {
+        /// The lower edge.
+        low: f64,
+        /// The upper edge.
+        high: f64,
+        /// Samples per second.
+        sfreq: f64,
+    },
+    /// Rates whose ratio is not one of small whole numbers.
+    #[error("{from} Hz cannot be resampled to {to} Hz: their ratio is not one of whole numbers up to 1000")]
+    Rates {
+        /// The rate that is.
+        from: f64,
+        /// The rate that is wanted.
+        to: f64,
+    },
+    /// Numbers and their description do not fit.
+    #[error("{found} {what} where {expected} were expected")]
+    Length {
+        /// What was counted.
+        what: &'static str,
+        /// How many the description asks for.
+        expected: usize,
+        /// How many there are.
+        found: usize,
+    },
+    /// A label is not one of the classes.
+    #[error("the label of trial {trial} is {label}, but there are {classes} classes (counted from 0)")]
+    Label {
+        /// Which trial.
+        trial: usize,
+        /// Its label.
+        label: usize,
+        /// The number of classes.
+        classes: usize,
+    },
+    /// A sample is not a finite number.
+    #[error("{place}: channel {channel} is {value}")]
+    NotFinite {
+        /// Where.
+        place: String,
+        /// In which channel.
+        channel: String,
+        /// What it is.
+        value: f64,
+    },
+    /// A channel does not vary, so it cannot be scaled.
+    #[error("{place}: channel {channel} does not vary")]
+    Flat {
+        /// Where.
+        place: String,
+        /// Which channel.
+        channel: String,
+    },
+    /// Nothing to work on.
+    #[error("{what} has no trials")]
+    NoTrials {
+        /// What needs some.
+        what: &'static str,
+    },
+    /// A covariance of fewer than two samples.
+    #[error("a covariance needs two samples or more, not {found}")]
+    TooFewSamples {
+        /// How many there are.
+        found: usize,
+    },
+    /// A covariance that is not positive definite.
+    #[error(
+        "{place} has a covariance of rank {rank} with {channels} channels (smallest eigenvalue {smallest:.1e}): {cause}"
+    )]
+    Deficient {
+        /// Which trial.
+        place: String,
+        /// Its rank.
+        rank: usize,
+        /// The number of channels.
+        channels: usize,
+        /// Its smallest eigenvalue.
+        smallest: f64,
+        /// The likely cause.
+        cause: Box<Cause>,
+    },
+    /// A window that is empty or not inside the trial.
+    #[error("the window {}-{} s is empty or not inside the trial, {}-{} s", window[0], window[1], interval[0], interval[1])]
+    Window {
+        /// Its ends, in seconds after the event.
+        window: [f64; 2],
+        /// Those of the trial.
+        interval: [f64; 2],
+    },
+    /// A definition of a dataset that cannot be understood.
+    #[error("{path}: {reason}", path = path.display())]
+    Definition {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A dataset that is not built in.
+    #[error("there is no dataset `{name}`")]
+    UnknownDataset {
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        known: String,
+    },
+    /// A subject that is not of the dataset.
+    #[error("there is no subject {subject}")]
+    NoSubject {
+        /// Who was asked for.
+        subject: String,
+        /// Who there is.
+        known: Vec<String>,
+    },
+    /// A file that is not there.
+    #[error("{file} is not in {folders}", file = file.display(), folders = list(roots))]
+    Missing {
+        /// Which file, below the root.
+        file: PathBuf,
+        /// Where it was looked for.
+        roots: Vec<PathBuf>,
+    },
+    /// No file is like the pattern.
+    #[error("no file like {pattern} in {folders}", folders = list(roots))]
+    NoFiles {
+        /// The pattern.
+        pattern: String,
+        /// Where files were looked for.
+        roots: Vec<PathBuf>,
+    },
+    /// A recording at another rate.
+    #[error(
+        "{path}: sampled at {measured} Hz instead of {expected} Hz (a trial would have {} samples instead of {})",
+        lengths[0], lengths[1], path = path.display()
+    )]
+    Rate {
+        /// Which file.
+        path: PathBuf,
+        /// Its rate.
+        measured: f64,
+        /// The dataset's rate.
+        expected: f64,
+        /// Samples of a trial at both rates.
+        lengths: [usize; 2],
+    },
+    /// A channel that is missing, or there more than once.
+    #[error("{path}: channel {channel} is {}", presence(*count), path = path.display())]
+    Channel {
+        /// Which file.
+        path: PathBuf,
+        /// The channel as the definition calls it.
+        channel: String,
+        /// How often it is there.
+        count: usize,
+        /// What the file has.
+        there: Vec<String>,
+    },
+    /// A definition that does not say where its files come from.
+    #[error("the definition of {name} does not say which files there are and where they come from")]
+    NoSource {
+        /// The dataset.
+        name: String,
+    },
+    /// Bytes that are no packed covariances, or covariances that cannot be packed.
+    #[error("packed covariances: {fault}")]
+    Packed {
+        /// What is wrong with them.
+        fault: &'static str,
+    },
+    /// A file without signals.
+    #[error("{path}: there are no channels", path = path.display())]
+    NoChannels {
+        /// Which file.
+        path: PathBuf,
+    },
+    /// The signals of a MATLAB file are not laid out as the definition says.
+    #[error(
+        "{path}: `{name}` has the shape {shape:?}, not {channels} channels x samples x trials", path = path.display()
+    )]
+    MatShape {
+        /// Which file.
+        path: PathBuf,
+        /// The variable.
+        name: String,
+        /// Its shape.
+        shape: Vec<usize>,
+        /// The channels of the definition.
+        channels: usize,
+    },
+    /// A MATLAB file with more or fewer labels than trials.
+    #[error("{path}: `{name}` has {labels} labels for {trials} trials", path = path.display())]
+    MatLabels {
+        /// Which file.
+        path: PathBuf,
+        /// The variable.
+        name: String,
+        /// How many labels.
+        labels: usize,
+        /// How many trials.
+        trials: usize,
+    },
+    /// An archive of arrays is not a prepared dataset.
+    #[error("{path}: {fault}", path = path.display())]
+    Store {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong with it.
+        fault: StoreFault,
+    },
+    /// Channels of one file at different rates.
+    #[error(
+        "{path}: channel {} is sampled at {} Hz and channel {} at {} Hz",
+        channels[0], rates[0], channels[1], rates[1], path = path.display()
+    )]
+    MixedRates {
+        /// Which file.
+        path: PathBuf,
+        /// The two channels.
+        channels: [String; 2],
+        /// Their rates.
+        rates: [f64; 2],
+    },
+}
+
+fn presence(count: usize) -> String {
+    if count == 0 { "not there".into() } else { format!("there {count} times") }
+}
+
+fn list(folders: &[PathBuf]) -> String {
+    match folders {
+        [] => "any folder (none was given)".into(),
+        folders => {
+            folders.iter().map(|folder| folder.display().to_string()).collect::<Vec<_>>().join(", nor in ")
+        }
+    }
 }
 
 impl Error {
     /// What the user can do about it, if there is something to say.
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::File { .. } => None,
+            Self::Edf { fault, .. } => fault.hint(),
+            Self::Mat { fault, .. } => fault.hint(),
+            Self::Npz { fault, .. } => fault.hint(),
+            Self::Fetch { fault, .. } => fault.hint(),
+            Self::NoDataFolder => Some("set `FEDSPD_DATA` to the folder where data should go".into()),
+            Self::Deficient { cause, .. } => Some(cause.hint()),
+            Self::UnknownDataset { known, .. } => {
+                Some(format!("there are {known}; a definition of your own is a file whose name ends in .toml"))
+            }
+            Self::NoSubject { known, .. } => Some(format!("there are {}", known.join(", "))),
+            Self::Missing { .. } => {
+                Some("say where the files are with --root, or download them with `fedspd data fetch`".into())
+            }
+            Self::Rate { .. } => Some("leave the subject out, or resample with --resample".into()),
+            Self::Channel { count: 0, there, .. } => {
+                Some(format!("the file has {}; the definition can rename channels under [rename]", there.join(", ")))
+            }
+            Self::NoSource { .. } => {
+                Some("list `subjects` and, under [source], `base` and `checksums`; or copy the files and use --root".into())
+            }
+            Self::MixedRates { .. } => Some("list the channels of one rate under `channels`".into()),
+            _ => None,
         }
+    }
+
+    /// Says which file a fault of the system is about.
+    pub(crate) fn file(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
+        |source| Self::File { path: path.to_owned(), source }
+    }
+
+    /// Says which file a fault is about.
+    pub(crate) fn fetch(path: impl Into<PathBuf>, fault: FetchFault) -> Self {
+        Self::Fetch { path: path.into(), fault: Box::new(fault) }
     }
 }

@@ -1,2 +1,8 @@
 //! Readers of files, one format each. They stream: no file is held in memory as a whole, and nothing is allocated that the bytes actually
 //! there do not warrant.
+
+mod edf;
+mod mat;
+
+pub use edf::{EdfFault, EdfFile, EdfFormat, EdfHeader, EdfSignal, Field, Gap};
+pub use mat::{MatArray, MatClass, MatFault, MatFile, MatVariable, Part};

@@ -1,0 +1,104 @@
+//! Progress of long work, on standard error.
+
+use std::io::IsTerminal;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use clap::ValueEnum;
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// How progress is shown.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Shown {
+    /// A bar on a terminal, otherwise lines.
+    Auto,
+    /// A line every tenth of the way.
+    Plain,
+    /// Not at all.
+    Off,
+}
+
+/// A number of things to do, of which some are done.
+pub(crate) struct Bar {
+    what: &'static str,
+    total: usize,
+    done: AtomicUsize,
+    kind: Kind,
+}
+
+enum Kind {
+    Terminal(ProgressBar),
+    Lines(std::time::Instant),
+    Off,
+}
+
+impl Bar {
+    pub(crate) fn new(shown: Shown, total: usize, what: &'static str) -> Self {
+        let kind = match shown {
+            Shown::Off => Kind::Off,
+            Shown::Auto if std::io::stderr().is_terminal() => {
+                let bar = ProgressBar::new(total as u64);
+                let template = "{bar:30} {pos}/{len} {wide_msg} {elapsed}, {eta} left";
+                if let Ok(style) = ProgressStyle::with_template(template) {
+                    bar.set_style(style);
+                }
+                Kind::Terminal(bar)
+            }
+            Shown::Auto | Shown::Plain => Kind::Lines(std::time::Instant::now()),
+        };
+        Self { what, total, done: AtomicUsize::new(0), kind }
+    }
+
+    /// One more is done.
+    pub(crate) fn advance(&self) {
+        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+        match &self.kind {
+            Kind::Terminal(bar) => bar.inc(1),
+            Kind::Lines(start) => {
+                // At every tenth of the way.
+                if done * 10 / self.total.max(1) > (done - 1) * 10 / self.total.max(1) {
+                    let seconds = start.elapsed().as_secs_f64();
+                    let left = seconds / done as f64 * self.total.saturating_sub(done) as f64;
+                    self.line(&format!(
+                        "{done} of {} {} in {seconds:.0} s, {left:.0} s left",
+                        self.total, self.what
+                    ));
+                }
+            }
+            Kind::Off => {}
+        }
+    }
+
+    /// What is going on right now; only a bar shows it.
+    pub(crate) fn message(&self, text: String) {
+        if let Kind::Terminal(bar) = &self.kind {
+            bar.set_message(text);
+        }
+    }
+
+    /// Something that should stay readable.
+    pub(crate) fn note(&self, text: &str) {
+        match &self.kind {
+            Kind::Terminal(bar) => bar.println(text),
+            Kind::Lines(_) => self.line(text),
+            Kind::Off => {}
+        }
+    }
+
+    pub(crate) fn finish(&self) {
+        if let Kind::Terminal(bar) = &self.kind {
+            bar.finish_and_clear();
+        }
+    }
+
+    #[allow(clippy::unused_self)] // only a bar may write to standard error
+    fn line(&self, text: &str) {
+        use std::io::Write;
+        let _ = writeln!(std::io::stderr(), "{text}");
+    }
+}
+
+impl fedspd_eeg::prepare::Progress for Bar {
+    fn file_done(&self) {
+        self.advance();
+    }
+}

@@ -1,0 +1,89 @@
+//! `fedspd data fetch`: downloads.
+
+use std::io::Write;
+use std::path::Path;
+use std::time::Duration;
+
+use clap::Args;
+use fedspd_eeg::dataset::definition;
+use fedspd_eeg::fetch::{Fetched, Fetcher, Obstacle, Progress, RemoteFile, Settings};
+
+use super::Chosen;
+use crate::failure::Failure;
+use crate::progress::{Bar, Shown};
+
+/// Options of a download.
+#[derive(Args)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    chosen: Chosen,
+    /// Use the disk only; a file that is not there is an error.
+    #[arg(long)]
+    offline: bool,
+    /// How progress is shown.
+    #[arg(long, value_enum, default_value_t = Shown::Auto)]
+    progress: Shown,
+}
+
+pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
+    let chosen = &arguments.chosen;
+    let definition = definition(&chosen.name)?;
+    let files = definition.remote_files(chosen.subjects.as_ref())?.len();
+    let fetcher = Fetcher::new(Settings { offline: arguments.offline, ..Settings::default() });
+    let mut watch =
+        Watch { bar: Bar::new(arguments.progress, files, "files"), present: 0, downloaded: 0, received: 0 };
+    definition.fetch(chosen.subjects.as_ref(), &chosen.locations(), &fetcher, &mut watch)?;
+    watch.bar.finish();
+    let megabytes = watch.received as f64 / 1e6;
+    writeln!(
+        out,
+        "{} files were there, {} were downloaded ({megabytes:.1} MB)",
+        watch.present, watch.downloaded
+    )?;
+    if !definition.licence.is_empty() {
+        writeln!(out, "licence: {}; what to cite is in `fedspd data list`", definition.licence)?;
+    }
+    Ok(())
+}
+
+struct Watch {
+    bar: Bar,
+    present: usize,
+    downloaded: usize,
+    received: u64,
+}
+
+impl Progress for Watch {
+    fn waiting(&mut self, file: &RemoteFile) {
+        self.bar.note(&format!("{}: another process downloads it; waiting", name(&file.path)));
+    }
+
+    fn advanced(&mut self, file: &RemoteFile, bytes: u64, total: Option<u64>) {
+        let (megabytes, name) = (bytes as f64 / 1e6, name(&file.path));
+        let of = total.map_or(String::new(), |total| format!(" of {:.1}", total as f64 / 1e6));
+        self.bar.message(format!("{name} {megabytes:.1}{of} MB"));
+    }
+
+    fn retrying(&mut self, file: &RemoteFile, obstacle: &Obstacle, wait: Duration) {
+        self.bar.note(&format!("{}: {obstacle}; next attempt in {} s", name(&file.path), wait.as_secs()));
+    }
+
+    fn next_address(&mut self, file: &RemoteFile, obstacle: &Obstacle) {
+        self.bar.note(&format!("{}: {obstacle}; trying a mirror", name(&file.path)));
+    }
+
+    fn done(&mut self, _: &RemoteFile, fetched: &Fetched) {
+        match *fetched {
+            Fetched::Present => self.present += 1,
+            Fetched::Downloaded { received } => {
+                self.downloaded += 1;
+                self.received += received;
+            }
+        }
+        self.bar.advance();
+    }
+}
+
+fn name(path: &Path) -> String {
+    path.display().to_string()
+}

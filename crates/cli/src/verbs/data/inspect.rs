@@ -1,0 +1,170 @@
+//! `fedspd data inspect`: a look at one file.
+
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use fedspd_eeg::read::MatFile;
+use fedspd_eeg::store::{Prepared, load};
+use fedspd_eeg::{About, ChannelLook, Inspection, QualitySummary};
+use serde_json::{Value, json};
+
+use super::{Format, write_json};
+use crate::failure::Failure;
+use crate::table::Table;
+
+/// Options of the look.
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// A recording (EDF, BDF), a MATLAB file, or prepared data (.npz).
+    file: PathBuf,
+    /// How it is printed.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
+    let (path, json) = (&*arguments.file, arguments.format == Format::Json);
+    match kind(path) {
+        Kind::Zip => prepared(path, json, out),
+        Kind::Mat => matlab(path, json, out),
+        Kind::Other => {
+            let look = Inspection::of(path)?;
+            if json {
+                let value = serde_json::to_value(&look).unwrap_or_default();
+                return write_json(out, &value);
+            }
+            recording(path, &look, out)
+        }
+    }
+}
+
+enum Kind {
+    Zip,
+    Mat,
+    Other,
+}
+
+/// By what the file begins with, whatever its name. What cannot be read is left to the reader of recordings, which says why.
+fn kind(path: &Path) -> Kind {
+    let mut start = [0; 128];
+    let read = std::fs::File::open(path).and_then(|mut file| file.read(&mut start));
+    match read {
+        Ok(_) if start.starts_with(b"PK\x03\x04") => Kind::Zip,
+        Ok(_) if start.starts_with(b"MATLAB") => Kind::Mat,
+        _ => Kind::Other,
+    }
+}
+
+fn recording(path: &Path, look: &Inspection, out: &mut impl Write) -> Result<(), Failure> {
+    writeln!(
+        out,
+        "{}: {}, {:.3} s, {} channels",
+        path.display(),
+        look.format,
+        look.seconds,
+        look.channels.len()
+    )?;
+    for gap in &look.gaps {
+        writeln!(out, "  {gap}")?;
+    }
+    if let Some((rank, channels)) = look.rank {
+        let judgement = if rank < channels { ": covariances will be singular" } else { "" };
+        writeln!(out, "  rank {rank} of {channels} channels{judgement}")?;
+    }
+    let notes: Vec<String> =
+        look.annotations.iter().map(|(text, count)| format!("{text:?} {count}x")).collect();
+    writeln!(out, "  annotations: {}\n", if notes.is_empty() { "none".into() } else { notes.join(", ") })?;
+    let mut table = Table::new(1, &["channel", "Hz", "lowest", "highest", "deviation", "unit", ""]);
+    let number = |value: Option<f64>| value.map_or("?".into(), |value| format!("{value:.1}"));
+    for channel in &look.channels {
+        let ChannelLook { name, sfreq, unit, lowest, highest, deviation, flat } = channel;
+        table.row(vec![
+            name.clone(),
+            sfreq.to_string(),
+            number(*lowest),
+            number(*highest),
+            number(*deviation),
+            // Voltages are shown in microvolts whatever the file's unit.
+            if unit.ends_with('V') { "uV".into() } else { unit.clone() },
+            if *flat { "flat".into() } else { String::new() },
+        ]);
+    }
+    Ok(table.write(out)?)
+}
+
+fn matlab(path: &Path, json: bool, out: &mut impl Write) -> Result<(), Failure> {
+    let mut file = MatFile::open(path)?;
+    let mut variables = Vec::new();
+    while let Some(variable) = file.next_variable()? {
+        let (name, class) = (variable.name().to_owned(), variable.class().to_string());
+        variables.push((name, class, variable.dims().to_vec()));
+    }
+    if json {
+        let facts = |(name, class, shape): &(String, String, Vec<usize>)| json!({ "name": name, "class": class, "shape": shape });
+        return write_json(
+            out,
+            &json!({ "format": "mat", "variables": variables.iter().map(facts).collect::<Value>() }),
+        );
+    }
+    writeln!(out, "{}: MATLAB level 5, {} variables\n", path.display(), variables.len())?;
+    let mut table = Table::new(2, &["variable", "class", "shape"]);
+    for (name, class, shape) in variables {
+        let shape: Vec<String> = shape.iter().map(usize::to_string).collect();
+        table.row(vec![name, class, shape.join(" x ")]);
+    }
+    Ok(table.write(out)?)
+}
+
+fn prepared(path: &Path, json: bool, out: &mut impl Write) -> Result<(), Failure> {
+    let prepared = load(path)?;
+    let (about, kind, shape, quality) = match &prepared {
+        Prepared::Trials(trials) => {
+            (&trials.about, "trials", format!("{} samples each", trials.length()), None)
+        }
+        Prepared::Covariances(covariances) => {
+            let mut summary = QualitySummary::new();
+            covariances.quality()?.iter().for_each(|quality| summary.add(quality));
+            (&covariances.about, "covariances", covariances.inputs.join("; "), Some(summary))
+        }
+    };
+    let counts = class_counts(about);
+    if json {
+        let quality = quality.map(|q| json!({ "rank": q.rank, "smallest": q.smallest, "largest": q.largest, "condition": q.condition }));
+        return write_json(
+            out,
+            &json!({
+                "format": "npz", "kind": kind, "trials": about.origins.len(), "subjects": about.subjects(), "channels": about.channels,
+                "classes": about.classes, "counts": counts, "sfreq": about.sfreq, "unit": about.unit, "of": shape, "quality": quality,
+            }),
+        );
+    }
+    writeln!(
+        out,
+        "{}: {} {kind} ({shape}) of {} subjects, {} channels, {} Hz, unit {}",
+        path.display(),
+        about.origins.len(),
+        about.subjects().len(),
+        about.channels.len(),
+        about.sfreq,
+        about.unit
+    )?;
+    for (class, count) in about.classes.iter().zip(counts) {
+        writeln!(out, "  {count:>6} {class}")?;
+    }
+    if let Some(quality) = quality {
+        let channels = about.channels.len();
+        writeln!(
+            out,
+            "  lowest rank {} of {channels}, smallest eigenvalue {:.3e}, largest condition number {:.3e}",
+            quality.rank, quality.smallest, quality.condition
+        )?;
+    }
+    Ok(())
+}
+
+fn class_counts(about: &About) -> Vec<usize> {
+    let mut counts = vec![0; about.classes.len()];
+    about.origins.iter().for_each(|origin| counts[origin.label] += 1);
+    counts
+}

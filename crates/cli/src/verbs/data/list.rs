@@ -1,0 +1,59 @@
+//! `fedspd data list`: the datasets there are.
+
+use std::io::Write;
+
+use clap::Args;
+use fedspd_eeg::dataset::built_in;
+use serde_json::json;
+
+use super::{Format, write_json};
+use crate::failure::Failure;
+use crate::table::Table;
+
+/// Options of the list.
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// How the list is printed.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
+    let datasets = built_in()?;
+    if arguments.format == Format::Json {
+        let facts = |d: &fedspd_eeg::Definition| {
+            json!({
+                "name": d.name, "title": d.title, "licence": d.licence, "citations": d.citations,
+                "subjects": d.subjects.as_ref().map_or(0, |subjects| subjects.ids().len()),
+                "excluded": d.excluded, "classes": d.classes(), "channels": d.channels, "sfreq": d.sfreq,
+                "interval": d.interval, "samples": d.trial_length(d.sfreq), "band": d.band,
+            })
+        };
+        return write_json(out, &datasets.iter().map(facts).collect());
+    }
+    let mut table =
+        Table::new(2, &["name", "licence", "subjects", "left out", "channels", "classes", "Hz", "samples"]);
+    for dataset in &datasets {
+        table.row(vec![
+            dataset.name.clone(),
+            dataset.licence.clone(),
+            dataset.subjects.as_ref().map_or(0, |subjects| subjects.ids().len()).to_string(),
+            dataset.excluded.len().to_string(),
+            dataset.channels.as_ref().map_or(0, Vec::len).to_string(),
+            dataset.classes().len().to_string(),
+            dataset.sfreq.to_string(),
+            dataset.trial_length(dataset.sfreq).to_string(),
+        ]);
+    }
+    table.write(out)?;
+    for dataset in &datasets {
+        writeln!(out, "\n{}: {}", dataset.name, dataset.title)?;
+        for excluded in &dataset.excluded {
+            writeln!(out, "  without subject {}: {}", excluded.subject, excluded.reason)?;
+        }
+        for citation in &dataset.citations {
+            writeln!(out, "  cite {citation}")?;
+        }
+    }
+    Ok(())
+}

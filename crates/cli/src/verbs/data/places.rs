@@ -1,0 +1,40 @@
+//! `fedspd data where`: the folders with data.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::Args;
+use fedspd_eeg::fetch::{Environment, Locations};
+use serde_json::json;
+
+use super::{Format, write_json};
+use crate::failure::Failure;
+
+/// Options of the question.
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// A folder to search first.
+    #[arg(long)]
+    root: Option<PathBuf>,
+    /// How the answer is printed.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
+    let locations = Locations::new(arguments.root.as_deref(), &Environment::from_env());
+    let downloads = locations.download_target();
+    if arguments.format == Format::Json {
+        return write_json(out, &json!({ "searched": locations.folders(), "downloads": downloads }));
+    }
+    writeln!(out, "searched, in this order:")?;
+    for folder in locations.folders() {
+        let there = if folder.is_dir() { "" } else { " (not there)" };
+        writeln!(out, "  {}{there}", folder.display())?;
+    }
+    match downloads {
+        Some(folder) => writeln!(out, "downloads go to:\n  {}", folder.display())?,
+        None => writeln!(out, "downloads have no place: set FEDSPD_DATA")?,
+    }
+    Ok(())
+}

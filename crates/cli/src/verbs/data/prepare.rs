@@ -1,0 +1,208 @@
+//! `fedspd data prepare`: from recordings to covariances or trials.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::{Args, ValueEnum};
+use fedspd_eeg::dataset::definition;
+use fedspd_eeg::filter::Band;
+use fedspd_eeg::prepare::{Features, Plan, PlanOptions};
+use fedspd_eeg::{Estimator, EuclideanAlignment, NO_UNIT, QualitySummary, Trials};
+use fedspd_manifold::SpdMetric;
+use serde_json::json;
+
+use super::{Chosen, Format, write_json};
+use crate::failure::Failure;
+use crate::progress::{Bar, Shown};
+
+/// Options of preparation.
+#[derive(Args)]
+#[allow(clippy::struct_excessive_bools)] // flags of a command line
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    chosen: Chosen,
+    /// The file to write.
+    #[arg(long)]
+    out: PathBuf,
+    /// Write covariances (the default).
+    #[arg(long, conflicts_with = "trials")]
+    covariances: bool,
+    /// Write filtered trials with all their samples instead.
+    #[arg(long)]
+    trials: bool,
+    /// How covariances are estimated: sample, oas, ledoit-wolf, or shrinkage:S with S between 0 and 1.
+    #[arg(long, default_value_t = Estimator::Sample, conflicts_with = "trials")]
+    estimator: Estimator,
+    /// Align each subject on all its trials, without labels: riemannian or log-euclidean for covariances, euclidean for trials.
+    #[arg(long, value_enum)]
+    align: Option<Align>,
+    /// Scale each channel of each trial to mean 0 and deviation 1.
+    #[arg(long, requires = "trials")]
+    z_score: bool,
+    /// A frequency band such as 8-32, in hertz, instead of the dataset's; several give several covariances per trial.
+    #[arg(long = "band", value_parser = pair, value_name = "LOW-HIGH")]
+    bands: Vec<[f64; 2]>,
+    /// A time window such as 0.5-1, in seconds after the cue; several give several covariances per trial.
+    #[arg(long = "window", value_parser = pair, value_name = "START-END", conflicts_with = "trials")]
+    windows: Vec<[f64; 2]>,
+    /// Resample recordings at another rate instead of refusing them.
+    #[arg(long)]
+    resample: bool,
+    /// Threads; as many as the machine has if absent.
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+    /// How progress is shown.
+    #[arg(long, value_enum, default_value_t = Shown::Auto)]
+    progress: Shown,
+    /// How the summary is printed.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Align {
+    /// To the affine-invariant mean of its covariances.
+    Riemannian,
+    /// To the log-Euclidean mean of its covariances.
+    LogEuclidean,
+    /// To the mean of `X X^T`, for trials.
+    Euclidean,
+}
+
+/// Two numbers with a dash between.
+fn pair(text: &str) -> Result<[f64; 2], String> {
+    let numbers = text.split_once('-').and_then(|(a, b)| Some([a.parse().ok()?, b.parse().ok()?]));
+    numbers.ok_or_else(|| "write two numbers with a dash between, such as 8-32".into())
+}
+
+pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
+    let metric = match (arguments.align, arguments.trials) {
+        (None | Some(Align::Euclidean), true) | (None, false) => None,
+        (Some(Align::Riemannian), false) => Some(SpdMetric::AffineInvariant),
+        (Some(Align::LogEuclidean), false) => Some(SpdMetric::LogEuclidean),
+        (Some(align), trials) => return Err(mismatch(align, trials)),
+    };
+    if arguments.trials && arguments.bands.len() > 1 {
+        return Err(Failure::Usage("trials have one band; give --band once".into()));
+    }
+    let mut pool = rayon::ThreadPoolBuilder::new();
+    if let Some(threads) = arguments.threads {
+        pool = pool.num_threads(threads.into());
+    }
+    let pool = pool.build().map_err(|error| Failure::Usage(format!("threads cannot be started: {error}")))?;
+    pool.install(|| prepare(arguments, metric)).and_then(|done| done.write(arguments, out))
+}
+
+fn mismatch(align: Align, trials: bool) -> Failure {
+    let (name, other) = match align {
+        Align::Riemannian => ("riemannian", "euclidean"),
+        Align::LogEuclidean => ("log-euclidean", "euclidean"),
+        Align::Euclidean => ("euclidean", "riemannian or log-euclidean"),
+    };
+    let kind = if trials { "trials" } else { "covariances" };
+    Failure::Usage(format!("--align {name} is not for {kind}; use {other}"))
+}
+
+struct Done {
+    plan: Plan,
+    quality: Option<QualitySummary>,
+    seconds: f64,
+}
+
+fn prepare(arguments: &Arguments, metric: Option<SpdMetric>) -> Result<Done, Failure> {
+    let start = Instant::now();
+    let chosen = &arguments.chosen;
+    let definition = definition(&chosen.name)?;
+    let roots = definition.roots(&chosen.locations());
+    let options = PlanOptions { subjects: chosen.subjects.clone(), resample: arguments.resample };
+    let plan = Plan::new(definition, &roots, &options)?;
+    let bands: Vec<Band> = if arguments.bands.is_empty() {
+        vec![plan.definition().band]
+    } else {
+        arguments.bands.iter().copied().map(Band::from).collect()
+    };
+    let bar = Bar::new(arguments.progress, plan.files(), "files");
+    let quality = if arguments.trials {
+        plan.save_trials(bands[0], &arguments.out, &bar, |trials| change(arguments, trials))?;
+        None
+    } else {
+        let features = Features { bands, windows: arguments.windows.clone(), estimator: arguments.estimator };
+        Some(plan.save_covariances(&features, metric, &arguments.out, &bar)?)
+    };
+    bar.finish();
+    Ok(Done { plan, quality, seconds: start.elapsed().as_secs_f64() })
+}
+
+/// Aligns and scales the trials of a subject, as asked for.
+fn change(arguments: &Arguments, trials: &mut Trials) -> Result<(), fedspd_eeg::Error> {
+    if arguments.align.is_some() {
+        let all: Vec<usize> = (0..trials.len()).collect();
+        EuclideanAlignment::fit(trials, &all)?.apply(trials, &all)?;
+        trials.about.unit = NO_UNIT.into();
+    }
+    if arguments.z_score { trials.z_score() } else { Ok(()) }
+}
+
+impl Done {
+    fn write(&self, arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
+        let plan = &self.plan;
+        let about = plan.about("");
+        let count = |class: usize| about.origins.iter().filter(|origin| origin.label == class).count();
+        let counts: Vec<usize> = (0..about.classes.len()).map(count).collect();
+        if arguments.format == Format::Json {
+            let quality = self.quality.map(|q| {
+                json!({ "rank": q.rank, "smallest": q.smallest, "largest": q.largest, "condition": q.condition })
+            });
+            let dropped = |d: &fedspd_eeg::Dropped| json!({ "subject": d.subject, "run": d.run, "onset": d.onset, "annotation": d.text, "reason": d.reason.to_string() });
+            let left_out = |l: &fedspd_eeg::prepare::LeftOut| json!({ "subject": l.subject, "reason": l.reason, "measured_sfreq": l.measured_sfreq });
+            return write_json(
+                out,
+                &json!({
+                    "file": arguments.out, "trials": about.origins.len(), "subjects": about.subjects(), "classes": about.classes,
+                    "counts": counts, "samples": plan.trial_length(), "channels": about.channels, "quality": quality, "seconds": self.seconds,
+                    "dropped": plan.dropped.iter().map(dropped).collect::<serde_json::Value>(),
+                    "left_out": plan.left_out.iter().map(left_out).collect::<serde_json::Value>(),
+                }),
+            );
+        }
+        let kind = if arguments.trials { "trials" } else { "covariances" };
+        writeln!(
+            out,
+            "{}: {kind} of {} trials, {} subjects, {} channels, {} samples, in {:.1} s",
+            arguments.out.display(),
+            about.origins.len(),
+            about.subjects().len(),
+            about.channels.len(),
+            plan.trial_length(),
+            self.seconds
+        )?;
+        for (class, count) in about.classes.iter().zip(counts) {
+            writeln!(out, "  {count:>6} {class}")?;
+        }
+        for left_out in &plan.left_out {
+            let measured =
+                left_out.measured_sfreq.map_or(String::new(), |sfreq| format!(" (measured: {sfreq} Hz)"));
+            writeln!(out, "  subject {} left out: {}{measured}", left_out.subject, left_out.reason)?;
+        }
+        for dropped in &plan.dropped {
+            let fedspd_eeg::Dropped { subject, run, onset, text, reason } = dropped;
+            writeln!(out, "  dropped: subject {subject}, run {run}, {text:?} at {onset} s: {reason}")?;
+        }
+        if let Some(quality) = self.quality {
+            writeln!(
+                out,
+                "  lowest rank {} of {}, eigenvalues {:.3e} to {:.3e} uV^2, largest condition number {:.3e}",
+                quality.rank,
+                about.channels.len(),
+                quality.smallest,
+                quality.largest,
+                quality.condition
+            )?;
+        }
+        if arguments.align.is_some() {
+            writeln!(out, "  aligned on all trials of each subject (transductive: nothing is held out)")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,77 @@
+//! What is known of trials beside their signals.
+
+use crate::Error;
+
+/// The unit of signals in microvolts.
+pub const MICROVOLTS: &str = "uV";
+
+/// The unit of their covariances.
+pub const SQUARE_MICROVOLTS: &str = "uV^2";
+
+/// The unit of what has none, such as recentred covariances.
+pub const NO_UNIT: &str = "1";
+
+/// Classes, channels and origin of trials.
+#[derive(Clone, Debug, PartialEq)]
+pub struct About {
+    /// The names of the classes; a label is a place in this list.
+    pub classes: Vec<String>,
+    /// The names of the channels, in the order of the rows.
+    pub channels: Vec<String>,
+    /// Samples per second.
+    pub sfreq: f64,
+    /// [`MICROVOLTS`], [`SQUARE_MICROVOLTS`] or [`NO_UNIT`].
+    pub unit: String,
+    /// One for each trial.
+    pub origins: Vec<Origin>,
+}
+
+/// Where a trial comes from, and its class.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// The class.
+    pub label: usize,
+    /// Whose it is.
+    pub subject: String,
+    /// The day or sitting.
+    pub session: String,
+    /// The recording within the session.
+    pub run: String,
+}
+
+impl About {
+    /// The class of each trial.
+    pub fn labels(&self) -> Vec<usize> {
+        self.origins.iter().map(|origin| origin.label).collect()
+    }
+
+    /// The subjects in the order of their first trials.
+    pub fn subjects(&self) -> Vec<&str> {
+        let mut seen = std::collections::HashSet::new();
+        self.origins.iter().map(|origin| &*origin.subject).filter(|subject| seen.insert(*subject)).collect()
+    }
+
+    /// The places of a subject's trials.
+    pub fn trials_of(&self, subject: &str) -> Vec<usize> {
+        let of_subject = |(_, origin): &(usize, &Origin)| origin.subject == subject;
+        self.origins.iter().enumerate().filter(of_subject).map(|(trial, _)| trial).collect()
+    }
+
+    /// A trial as an error names it.
+    pub(crate) fn name(&self, trial: usize) -> String {
+        let Origin { subject, session, run, .. } = &self.origins[trial];
+        format!("trial {trial} (subject {subject}, session {session}, run {run})")
+    }
+
+    /// Checks that there are as many trials as signals, and that labels are classes.
+    pub(crate) fn check(&self, trials: usize) -> Result<(), Error> {
+        if self.origins.len() != trials {
+            return Err(Error::Length { what: "trials", expected: self.origins.len(), found: trials });
+        }
+        let classes = self.classes.len();
+        match self.origins.iter().position(|origin| origin.label >= classes) {
+            Some(trial) => Err(Error::Label { trial, label: self.origins[trial].label, classes }),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! Covariances of trials: estimators, windows, quality, and alignment.
+
+mod covariances;
+mod estimator;
+mod quality;
+mod recentring;
+
+pub use covariances::Covariances;
+pub use estimator::{CovarianceWorkspace, Estimator};
+pub use quality::{Cause, Quality, QualitySummary};
+pub use recentring::Recentring;
+
+/// Copies the lower triangle to the upper one.
+pub(crate) fn mirror(n: usize, matrix: &mut [f64]) {
+    for i in 0..n {
+        for j in 0..i {
+            matrix[j * n + i] = matrix[i * n + j];
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Is a covariance fit for use, and if not, why?
+
+use fedspd_manifold::SymmetricEigen;
+
+use crate::Error;
+
+/// What the spectrum of a covariance says.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Quality {
+    /// Eigenvalues above `n * 2^-52` times the largest.
+    pub rank: usize,
+    /// The smallest eigenvalue.
+    pub smallest: f64,
+    /// The largest eigenvalue.
+    pub largest: f64,
+}
+
+/// The likely cause of a deficient rank.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cause {
+    /// A trial of `samples` centred samples spans at most `samples - 1` dimensions.
+    FewSamples {
+        /// Samples in the trial.
+        samples: usize,
+    },
+    /// A channel that does not vary.
+    FlatChannel {
+        /// Its name.
+        channel: String,
+    },
+    /// Two channels that are the same up to scale.
+    Duplicate {
+        /// Their names.
+        channels: [String; 2],
+    },
+    /// The sum of all channels is zero.
+    AverageReference,
+    /// Some other linear dependence.
+    Dependent,
+}
+
+/// Correlations this near to 1 or -1 make two channels the same.
+const SAME: f64 = 1e-10;
+
+impl Quality {
+    /// Measures a covariance.
+    ///
+    /// # Errors
+    /// [`Error::Geometry`] if an entry is not finite.
+    pub fn of(eigen: &mut SymmetricEigen<f64>, covariance: &[f64]) -> Result<Self, Error> {
+        let n = eigen.n();
+        let mut values = vec![0.0; n];
+        eigen.eigenvalues(covariance, &mut values)?;
+        let fold = |start: f64, better: fn(f64, f64) -> f64| values.iter().copied().fold(start, better);
+        let (smallest, largest) = (fold(f64::INFINITY, f64::min), fold(f64::NEG_INFINITY, f64::max));
+        let floor = n as f64 * f64::EPSILON * largest;
+        let rank = values.iter().filter(|value| **value > floor && **value > 0.0).count();
+        Ok(Self { rank, smallest, largest })
+    }
+
+    /// The ratio of the largest to the smallest eigenvalue; infinite if that is not positive.
+    pub fn condition(&self) -> f64 {
+        if self.smallest > 0.0 { self.largest / self.smallest } else { f64::INFINITY }
+    }
+}
+
+impl Cause {
+    /// Finds the cause for a covariance of deficient rank that was made from so many samples.
+    pub fn find(channels: &[String], covariance: &[f64], samples: usize) -> Self {
+        let n = channels.len();
+        let at = |i: usize, j: usize| covariance[i * n + j];
+        let largest = (0..n).map(|i| at(i, i)).fold(0.0, f64::max);
+        if let Some(i) = (0..n).find(|&i| at(i, i) <= largest * f64::EPSILON.powi(2)) {
+            return Self::FlatChannel { channel: channels[i].clone() };
+        }
+        if samples <= n {
+            return Self::FewSamples { samples };
+        }
+        for i in 0..n {
+            for j in 0..i {
+                let correlation = at(i, j) / (at(i, i) * at(j, j)).sqrt();
+                if correlation.abs() > 1.0 - SAME {
+                    return Self::Duplicate { channels: [channels[j].clone(), channels[i].clone()] };
+                }
+            }
+        }
+        let total: f64 = covariance.iter().sum();
+        if total.abs() <= SAME * (0..n).map(|i| at(i, i)).sum::<f64>() {
+            return Self::AverageReference;
+        }
+        Self::Dependent
+    }
+
+    /// What the user can do about it.
+    pub fn hint(&self) -> String {
+        let shrink = "or use `--estimator oas`";
+        match self {
+            Self::FewSamples { samples } => {
+                format!(
+                    "a trial of {samples} samples is too short for so many channels: take a longer interval or fewer channels, {shrink}"
+                )
+            }
+            Self::FlatChannel { channel } => {
+                format!("channel {channel} does not vary: leave it out, {shrink}")
+            }
+            Self::Duplicate { channels: [a, b] } => {
+                format!("channels {a} and {b} are the same up to scale: leave one out, {shrink}")
+            }
+            Self::AverageReference => {
+                format!(
+                    "all channels add up to zero, as after an average reference: leave one channel out, {shrink}"
+                )
+            }
+            Self::Dependent => {
+                format!(
+                    "some channels are combinations of others, as after interpolation or ICA: leave them out, {shrink}"
+                )
+            }
+        }
+    }
+}
+
+impl std::fmt::Display for Cause {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::FewSamples { samples } => write!(f, "it was made from {samples} samples"),
+            Self::FlatChannel { channel } => write!(f, "channel {channel} is flat"),
+            Self::Duplicate { channels: [a, b] } => write!(f, "channels {a} and {b} are the same"),
+            Self::AverageReference => f.write_str("the channels add up to zero"),
+            Self::Dependent => f.write_str("channels depend on each other"),
+        }
+    }
+}
+
+/// The worst of many qualities.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct QualitySummary {
+    /// The lowest rank.
+    pub rank: usize,
+    /// The smallest eigenvalue of all.
+    pub smallest: f64,
+    /// The largest eigenvalue of all.
+    pub largest: f64,
+    /// The largest condition number.
+    pub condition: f64,
+}
+
+impl QualitySummary {
+    /// Of none.
+    pub fn new() -> Self {
+        Self { rank: usize::MAX, smallest: f64::INFINITY, largest: f64::NEG_INFINITY, condition: 0.0 }
+    }
+
+    /// One more.
+    pub fn add(&mut self, quality: &Quality) {
+        self.rank = self.rank.min(quality.rank);
+        self.smallest = self.smallest.min(quality.smallest);
+        self.largest = self.largest.max(quality.largest);
+        self.condition = self.condition.max(quality.condition());
+    }
+}
+
+impl Default for QualitySummary {
+    fn default() -> Self {
+        Self::new()
+    }
+}

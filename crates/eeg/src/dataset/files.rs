@@ -1,0 +1,138 @@
+//! The files of a dataset: where they are, and how they get here.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::{Archive, Definition, Ids, Selection};
+use crate::Error;
+use crate::fetch::{Checksum, Fetcher, Locations, Progress, RemoteFile, State, record, verify};
+
+impl Definition {
+    /// The folders in which its files are looked for: under each location, the folder of its name, the location itself, and where
+    /// other programs keep it.
+    pub fn roots(&self, locations: &Locations) -> Vec<PathBuf> {
+        let others = self.source.iter().flat_map(|source| source.layouts.iter().map(String::as_str));
+        let layouts: Vec<&str> = [self.name.as_str(), ""].into_iter().chain(others).collect();
+        let folders = locations.folders().iter();
+        folders.flat_map(|folder| layouts.iter().map(move |layout| folder.join(layout))).collect()
+    }
+
+    /// The files of some subjects, or of all.
+    ///
+    /// # Errors
+    /// [`Error::NoSource`] if the definition does not say which files there are; [`Error::NoSubject`].
+    pub fn remote_files(&self, subjects: Option<&Selection>) -> Result<Vec<RemoteFile>, Error> {
+        let fault = || Error::NoSource { name: self.name.clone() };
+        let (source, all) = self.source.as_ref().zip(self.subjects.as_ref()).ok_or_else(fault)?;
+        let chosen = subjects.unwrap_or(all).ids();
+        if let Some(unknown) = chosen.iter().find(|id| !all.ids().contains(id)) {
+            return Err(Error::NoSubject { subject: unknown.clone(), known: all.ids().to_vec() });
+        }
+        let only = vec!["0".to_owned()];
+        let runs = self.runs.as_ref().unwrap_or(&only);
+        let ids = chosen.iter().flat_map(|subject| {
+            let ids =
+                move |run: &String| Ids { subject: subject.clone(), session: "0".into(), run: run.clone() };
+            runs.iter().map(ids)
+        });
+        let file = |ids: Ids| {
+            let path = self.files.path(&ids);
+            let name = path.to_string_lossy().replace('\\', "/");
+            let urls = source.base.iter().map(|base| format!("{base}{name}")).collect();
+            let sha256 = self.checksums.get(&name).and_then(|digits| Checksum::from_hex(digits));
+            RemoteFile { urls, path, sha256, size: None }
+        };
+        Ok(ids.map(file).collect())
+    }
+
+    /// Makes sure that the files of some subjects are on the disk and right: those that are found anywhere stay where they are, the others are
+    /// downloaded.
+    ///
+    /// # Errors
+    /// As [`Definition::remote_files`] and [`Fetcher::fetch`].
+    pub fn fetch(
+        &self,
+        subjects: Option<&Selection>,
+        locations: &Locations,
+        fetcher: &Fetcher,
+        progress: &mut dyn Progress,
+    ) -> Result<(), Error> {
+        let roots = self.roots(locations);
+        let files = self.remote_files(subjects)?;
+        let archives = self.source.iter().flat_map(|source| &source.archives);
+        for file in &files {
+            if let Some(root) = roots.iter().find(|root| root.join(&file.path).is_file()) {
+                fetcher.fetch(file, root, progress)?;
+                continue;
+            }
+            let home = locations.download_folder()?.join(&self.name);
+            match archives
+                .clone()
+                .find_map(|archive| self.entry(archive, &file.path).map(|entry| (archive, entry)))
+            {
+                None => {
+                    fetcher.fetch(file, &home, progress)?;
+                }
+                Some((archive, entry)) => {
+                    let whole = RemoteFile::new(&archive.url, &archive.name);
+                    fetcher.fetch(&whole, &home, progress)?;
+                    unpack(&home.join(&archive.name), entry, &home.join(&file.path))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// How the entry of an archive begins that becomes a file.
+    fn entry<'a>(&self, archive: &'a Archive, file: &Path) -> Option<&'a str> {
+        let ids = self.files.ids(file.to_str()?)?;
+        archive.subjects.get(&ids.subject).map(String::as_str)
+    }
+
+    /// Whether the files of some subjects are there and right, with the place of each.
+    ///
+    /// # Errors
+    /// As [`Definition::remote_files`], and if a file cannot be read.
+    pub fn verify(
+        &self,
+        subjects: Option<&Selection>,
+        locations: &Locations,
+        mut each: impl FnMut(&Path, State),
+    ) -> Result<(), Error> {
+        let roots = self.roots(locations);
+        for file in self.remote_files(subjects)? {
+            let found = roots.iter().find(|root| root.join(&file.path).is_file());
+            match found {
+                None => each(&file.path, State::Missing),
+                Some(root) => {
+                    let [(_, state)] = verify([&file], root)?[..] else { continue };
+                    each(&root.join(&file.path), state);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Writes an entry of a zip archive to a file, which appears when it is complete, with a record of its checksum.
+fn unpack(archive: &Path, prefix: &str, target: &Path) -> Result<(), Error> {
+    let fault = |source: io::Error| Error::File { path: archive.to_owned(), source };
+    let mut zip = zip::ZipArchive::new(File::open(archive).map_err(fault)?).map_err(|e| fault(e.into()))?;
+    let is_entry = |name: &str| name.rsplit('/').next().is_some_and(|name| name.starts_with(prefix));
+    let found = zip.file_names().filter_map(Result::ok).find(|name| is_entry(name));
+    let Some(name) = found.map(std::borrow::Cow::into_owned) else {
+        return Err(fault(io::Error::new(
+            io::ErrorKind::NotFound,
+            format!("no entry begins with \"{prefix}\""),
+        )));
+    };
+    let mut entry = zip.by_name(&name).map_err(|error| fault(error.into()))?;
+    let disk = |source: io::Error| Error::File { path: target.to_owned(), source };
+    let part = target.with_extension("part");
+    let mut out = File::create(&part).map_err(disk)?;
+    io::copy(&mut entry, &mut out).and_then(|_| out.sync_all()).map_err(disk)?;
+    drop(out);
+    record::write(target, crate::fetch::sha256_of(&part)?)?;
+    std::fs::rename(&part, target).map_err(disk)
+}

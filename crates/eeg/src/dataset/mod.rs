@@ -1,0 +1,14 @@
+//! Datasets: what their files hold and how trials are cut from them. A built-in dataset and a user's own are the same thing, a
+//! [`Definition`] in TOML.
+
+mod definition;
+mod files;
+mod pattern;
+mod registry;
+mod selection;
+
+pub(crate) use definition::microvolts_per;
+pub use definition::{Archive, Definition, EventTable, Excluded, Format, MatLayout, Source};
+pub use pattern::{Ids, Pattern};
+pub use registry::{built_in, definition};
+pub use selection::Selection;

@@ -1,0 +1,39 @@
+//! Band-pass filters that equal MNE's `raw.filter(low, high, method="iir")`: a Butterworth of order 4 per edge, run forward and backward.
+
+mod butterworth;
+mod resample;
+mod zero_phase;
+
+pub use butterworth::{Section, band_pass};
+pub use resample::resample;
+pub use zero_phase::ZeroPhase;
+
+use serde::{Deserialize, Serialize};
+
+/// A band of frequencies, in hertz.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(from = "[f64; 2]", into = "[f64; 2]")]
+pub struct Band {
+    /// The lower edge.
+    pub low: f64,
+    /// The upper edge.
+    pub high: f64,
+}
+
+impl From<[f64; 2]> for Band {
+    fn from([low, high]: [f64; 2]) -> Self {
+        Self { low, high }
+    }
+}
+
+impl From<Band> for [f64; 2] {
+    fn from(band: Band) -> Self {
+        [band.low, band.high]
+    }
+}
+
+impl std::fmt::Display for Band {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}-{} Hz", self.low, self.high)
+    }
+}

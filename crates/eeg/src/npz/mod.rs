@@ -1,0 +1,23 @@
+//! Archives of NumPy arrays, `.npz`: what `numpy.savez` and `numpy.savez_compressed` write and `numpy.load(path)` reads.
+//!
+//! An archive is a zip file whose entries `<name>.npy` each hold a header (type, order, shape) and the values. Arrays are handed out in C
+//! order, whatever their order in the file. Pickled objects are never read.
+//!
+//! Source: `numpy.lib.format`, versions 1.0 to 3.0.
+
+mod array;
+mod directory;
+mod dtype;
+mod fault;
+mod file;
+mod header;
+mod neighbour;
+mod rows;
+mod write_rows;
+mod writer;
+
+pub use fault::NpzFault;
+pub use file::{NpyArray, NpzFile};
+pub use rows::NpzRows;
+pub use write_rows::{Float, NpzRowWriter};
+pub use writer::NpzWriter;

@@ -1,0 +1,137 @@
+//! One recording on disk, whatever its format.
+
+use std::path::Path;
+
+use crate::dataset::{Definition, Format, MatLayout, microvolts_per};
+use crate::read::{EdfFile, MatFile};
+use crate::{Annotation, Error};
+
+/// What a file says before its samples are read.
+pub(super) struct Facts {
+    /// The channels that can be read.
+    pub(super) channels: Vec<FileChannel>,
+    pub(super) annotations: Vec<Annotation>,
+}
+
+/// A channel of a file.
+pub(super) struct FileChannel {
+    /// What the file calls it.
+    pub(super) label: String,
+    /// Its number there.
+    pub(super) place: usize,
+    pub(super) sfreq: f64,
+    pub(super) samples: usize,
+}
+
+impl Facts {
+    pub(super) fn of(definition: &Definition, path: &Path) -> Result<Self, Error> {
+        match (definition.format, &definition.mat) {
+            (Format::Mat, Some(layout)) => mat_facts(definition, layout, path),
+            _ => edf_facts(path),
+        }
+    }
+}
+
+/// The samples of some channels in microvolts, one sample after the other, each with all of them.
+pub(super) fn samples(definition: &Definition, path: &Path, channels: &[usize]) -> Result<Vec<f64>, Error> {
+    // Whether the file itself does not say its unit.
+    let silent;
+    let mut samples;
+    if let (Format::Mat, Some(layout)) = (definition.format, &definition.mat) {
+        (samples, silent) = (mat_samples(layout, path, channels)?, true);
+    } else {
+        let mut file = EdfFile::open(path)?;
+        let signals = &file.header().signals;
+        silent = channels.iter().all(|&channel| signals[channel].unit.is_empty());
+        samples = file.read(channels).map_err(|fault| fault.at(path))?;
+    }
+    let factor = definition.unit.as_deref().filter(|_| silent).and_then(microvolts_per);
+    if let Some(factor) = factor.filter(|&factor| factor != 1.0) {
+        for sample in &mut samples {
+            *sample *= factor;
+        }
+    }
+    Ok(samples)
+}
+
+fn edf_facts(path: &Path) -> Result<Facts, Error> {
+    let mut file = EdfFile::open(path)?;
+    let annotations = file.annotations().map_err(|fault| fault.at(path))?;
+    let header = file.header();
+    let channel = |place: usize| {
+        let signal = &header.signals[place];
+        let samples = header.records * signal.samples_per_record;
+        let sfreq = header.sfreq(place).unwrap_or(f64::NAN);
+        FileChannel { label: signal.label.clone(), place, sfreq, samples }
+    };
+    Ok(Facts { channels: header.sampled().map(channel).collect(), annotations })
+}
+
+/// The shape of the signals of a MATLAB file: samples of a trial, and trials.
+fn mat_shape(layout: &MatLayout, path: &Path, dims: &[usize]) -> Result<(usize, usize), Error> {
+    let rows = layout.channels.len();
+    // A single trial has lost its third dimension.
+    match *dims {
+        [channels, samples] if channels == rows => Ok((samples, 1)),
+        [channels, samples, trials] if channels == rows => Ok((samples, trials)),
+        _ => Err(Error::MatShape {
+            path: path.to_owned(),
+            name: layout.data.clone(),
+            shape: dims.to_vec(),
+            channels: rows,
+        }),
+    }
+}
+
+fn mat_facts(definition: &Definition, layout: &MatLayout, path: &Path) -> Result<Facts, Error> {
+    let mut file = MatFile::open(path)?;
+    let labels = file.numbers(&layout.labels)?.values;
+    let (samples, trials) = mat_shape(layout, path, file.find(&layout.data)?.dims())?;
+    if labels.len() != trials {
+        let (name, path) = (layout.labels.clone(), path.to_owned());
+        return Err(Error::MatLabels { path, name, labels: labels.len(), trials });
+    }
+    let (step, sfreq) = (samples + 2 * layout.padding, definition.sfreq);
+    let annotation = |(trial, label): (usize, &f64)| Annotation {
+        onset: (trial * step + layout.padding) as f64 / sfreq,
+        duration: samples as f64 / sfreq,
+        text: label.to_string(),
+    };
+    let channel = |(place, label): (usize, &String)| FileChannel {
+        label: label.clone(),
+        place,
+        sfreq,
+        samples: trials * step,
+    };
+    Ok(Facts {
+        channels: layout.channels.iter().enumerate().map(channel).collect(),
+        annotations: labels.iter().enumerate().map(annotation).collect(),
+    })
+}
+
+/// Trials one after the other, each channel less its mean over the trial, with zeros between them.
+fn mat_samples(layout: &MatLayout, path: &Path, channels: &[usize]) -> Result<Vec<f64>, Error> {
+    let mut file = MatFile::open(path)?;
+    let mut data = file.find(&layout.data)?;
+    let (length, _) = mat_shape(layout, path, data.dims())?;
+    let (rows, padding) = (layout.channels.len(), layout.padding * channels.len());
+    let mut trial = vec![0.0; rows * length];
+    let (mut means, mut samples) = (vec![0.0; channels.len()], Vec::new());
+    while data.read(&mut trial)? > 0 {
+        means.fill(0.0);
+        for sample in trial.chunks_exact(rows) {
+            for (mean, &channel) in means.iter_mut().zip(channels) {
+                *mean += sample[channel];
+            }
+        }
+        for mean in &mut means {
+            *mean /= length as f64;
+        }
+        samples.resize(samples.len() + padding, 0.0);
+        for sample in trial.chunks_exact(rows) {
+            samples.extend(channels.iter().zip(&means).map(|(&channel, mean)| sample[channel] - mean));
+        }
+        samples.resize(samples.len() + padding, 0.0);
+    }
+    Ok(samples)
+}

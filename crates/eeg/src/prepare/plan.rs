@@ -1,0 +1,276 @@
+//! Everything that can be known and checked before the work begins.
+
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+
+use super::file::{Facts, FileChannel};
+use crate::dataset::{Definition, Ids, Selection};
+use crate::epochs::{Dropped, Epoch, epochs};
+use crate::{About, Error, Origin};
+
+/// What is asked for.
+#[derive(Clone, Debug, Default)]
+pub struct PlanOptions {
+    /// Which subjects; all if absent.
+    pub subjects: Option<Selection>,
+    /// Whether recordings at another rate are resampled instead of refused.
+    pub resample: bool,
+}
+
+/// The runs, trials and channels of a preparation.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    definition: Definition,
+    classes: Vec<String>,
+    channels: Vec<String>,
+    /// One list for each subject.
+    subjects: Vec<Vec<Run>>,
+    /// Events that give no trial.
+    pub dropped: Vec<Dropped>,
+    /// Subjects that the definition leaves out.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// One recording of a plan.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// Whose and which.
+    pub ids: Ids,
+    /// Where it is.
+    pub path: PathBuf,
+    /// The rate of the file.
+    pub sfreq: f64,
+    /// Its trials, in samples of the definition's rate.
+    pub epochs: Vec<Epoch>,
+    /// The places of the plan's channels in the file.
+    pub(super) places: Vec<usize>,
+}
+
+/// A subject that the definition leaves out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LeftOut {
+    /// Who.
+    pub subject: String,
+    /// Why.
+    pub reason: String,
+    /// The rate of the first recording, if it is there.
+    pub measured_sfreq: Option<f64>,
+}
+
+impl Plan {
+    /// Looks at the headers and annotations of all recordings, which are searched in the given folders, in their order.
+    ///
+    /// # Errors
+    /// [`Error::NoSubject`] for a subject that is not of the dataset, [`Error::Missing`] for a file that is not there, [`Error::Rate`] for a recording at
+    /// another rate, [`Error::Channel`] for a missing channel, faults of files; [`Error::NoTrials`] if nothing remains.
+    pub fn new(definition: Definition, roots: &[PathBuf], options: &PlanOptions) -> Result<Self, Error> {
+        let mut recordings = recordings(&definition, roots, options)?;
+        let left_out = leave_out(&definition, roots, options, &mut recordings);
+        let classes = definition.classes();
+        let Some(first) = recordings.first() else { return Err(Error::NoTrials { what: "the dataset" }) };
+        let channels = if let Some(channels) = &definition.channels {
+            channels.clone()
+        } else {
+            let facts = Facts::of(&definition, &find(roots, &definition.files.path(first))?)?;
+            facts.channels.iter().map(|c| definition.channel_name(&c.label).to_owned()).collect()
+        };
+        let look = |ids: &Ids| -> Result<(Run, Vec<Dropped>), Error> {
+            let path = find(roots, &definition.files.path(ids))?;
+            let facts = Facts::of(&definition, &path)?;
+            let (places, measured, samples) = choose(&definition, &channels, &path, &facts.channels)?;
+            if measured != definition.sfreq && !options.resample {
+                return Err(Error::Rate {
+                    path,
+                    measured,
+                    expected: definition.sfreq,
+                    lengths: [measured, definition.sfreq].map(|sfreq| definition.trial_length(sfreq)),
+                });
+            }
+            let sfreq = definition.sfreq;
+            let samples = (samples as f64 * sfreq / measured).ceil() as usize;
+            let ids_of = (&*ids.subject, &*ids.run);
+            let (epochs, dropped) =
+                epochs(&definition, &classes, ids_of, (samples, sfreq), &facts.annotations);
+            Ok((Run { ids: ids.clone(), path, sfreq: measured, epochs, places }, dropped))
+        };
+        // All first, so that of several faults it is always the first that is reported.
+        let looked: Vec<Result<_, _>> = recordings.par_iter().map(look).collect();
+        let mut subjects: Vec<Vec<Run>> = Vec::new();
+        let mut dropped = Vec::new();
+        for result in looked {
+            let (run, drops) = result?;
+            dropped.extend(drops);
+            match subjects.last_mut().filter(|runs| runs[0].ids.subject == run.ids.subject) {
+                Some(runs) => runs.push(run),
+                None => subjects.push(vec![run]),
+            }
+        }
+        let plan = Self { definition, classes, channels, subjects, dropped, left_out };
+        if plan.trials() == 0 {
+            return Err(Error::NoTrials { what: "the dataset" });
+        }
+        Ok(plan)
+    }
+
+    /// The dataset.
+    pub fn definition(&self) -> &Definition {
+        &self.definition
+    }
+
+    /// The channels, in order.
+    pub fn channels(&self) -> &[String] {
+        &self.channels
+    }
+
+    /// The recordings of each subject.
+    pub fn subjects(&self) -> &[Vec<Run>] {
+        &self.subjects
+    }
+
+    /// The number of files.
+    pub fn files(&self) -> usize {
+        self.subjects.iter().map(Vec::len).sum()
+    }
+
+    /// The number of trials.
+    pub fn trials(&self) -> usize {
+        self.subjects.iter().flatten().map(|run| run.epochs.len()).sum()
+    }
+
+    /// Samples of a trial.
+    pub fn trial_length(&self) -> usize {
+        self.definition.trial_length(self.definition.sfreq)
+    }
+
+    /// Classes, channels and origins of the trials to come.
+    pub fn about(&self, unit: &str) -> About {
+        self.about_runs(unit, self.subjects.iter().flatten())
+    }
+
+    /// The same of some runs.
+    pub(super) fn about_runs<'r>(&self, unit: &str, runs: impl IntoIterator<Item = &'r Run>) -> About {
+        let origins = runs.into_iter().flat_map(|run| {
+            run.epochs.iter().map(|epoch| Origin {
+                label: epoch.label,
+                subject: run.ids.subject.clone(),
+                session: run.ids.session.clone(),
+                run: run.ids.run.clone(),
+            })
+        });
+        About {
+            classes: self.classes.clone(),
+            channels: self.channels.clone(),
+            sfreq: self.definition.sfreq,
+            unit: unit.to_owned(),
+            origins: origins.collect(),
+        }
+    }
+}
+
+/// The recordings asked for: subject by subject, sessions by name, runs in the definition's order.
+fn recordings(definition: &Definition, roots: &[PathBuf], options: &PlanOptions) -> Result<Vec<Ids>, Error> {
+    let pattern = &definition.files;
+    let listed = definition.subjects.as_ref().filter(|_| {
+        // Without a search, paths must follow from subjects and runs alone.
+        !pattern.has_session() && (definition.runs.is_some() || !pattern.has_run())
+    });
+    let mut all = Vec::new();
+    if let Some(subjects) = listed {
+        let only = vec!["0".to_owned()];
+        for subject in subjects.ids() {
+            for run in definition.runs.as_ref().unwrap_or(&only) {
+                all.push(Ids { subject: subject.clone(), session: "0".into(), run: run.clone() });
+            }
+        }
+    } else {
+        for root in roots.iter().filter(|root| root.is_dir()) {
+            all = pattern.find(root).map_err(|source| Error::File { path: root.clone(), source })?;
+            if !all.is_empty() {
+                break;
+            }
+        }
+        if let Some(subjects) = &definition.subjects {
+            all.retain(|ids| subjects.ids().contains(&ids.subject));
+        }
+        if let Some(runs) = &definition.runs {
+            let order = |ids: &Ids| runs.iter().position(|run| *run == ids.run);
+            all.retain(|ids| order(ids).is_some());
+            // Stable, so only runs of the same session change places.
+            let places: Vec<Ids> = all.clone();
+            let group =
+                |ids: &Ids| places.iter().position(|o| o.subject == ids.subject && o.session == ids.session);
+            all.sort_by_key(|ids| (group(ids), order(ids)));
+        }
+        if all.is_empty() {
+            return Err(Error::NoFiles { pattern: pattern.to_string(), roots: roots.to_vec() });
+        }
+    }
+    if let Some(wanted) = &options.subjects {
+        if let Some(unknown) = wanted.ids().iter().find(|id| !all.iter().any(|ids| ids.subject == **id)) {
+            let mut known: Vec<String> = all.iter().map(|ids| ids.subject.clone()).collect();
+            known.dedup();
+            return Err(Error::NoSubject { subject: unknown.clone(), known });
+        }
+        let mut chosen = Vec::new();
+        for id in wanted.ids() {
+            chosen.extend(all.iter().filter(|ids| ids.subject == *id).cloned());
+        }
+        all = chosen;
+    }
+    Ok(all)
+}
+
+/// Takes out the subjects that the definition excludes.
+fn leave_out(
+    definition: &Definition,
+    roots: &[PathBuf],
+    options: &PlanOptions,
+    recordings: &mut Vec<Ids>,
+) -> Vec<LeftOut> {
+    let excluded = definition.excluded.iter().filter(|e| !(e.unless_resampled && options.resample));
+    let mut left_out = Vec::new();
+    for excluded in excluded {
+        let Some(first) = recordings.iter().find(|ids| ids.subject == excluded.subject) else { continue };
+        let path = find(roots, &definition.files.path(first));
+        let facts = path.and_then(|path| Facts::of(definition, &path));
+        let measured_sfreq = facts.ok().and_then(|facts| facts.channels.first().map(|c| c.sfreq));
+        recordings.retain(|ids| ids.subject != excluded.subject);
+        let (subject, reason) = (excluded.subject.clone(), excluded.reason.clone());
+        left_out.push(LeftOut { subject, reason, measured_sfreq });
+    }
+    left_out
+}
+
+fn find(roots: &[PathBuf], relative: &Path) -> Result<PathBuf, Error> {
+    let there = roots.iter().map(|root| root.join(relative)).find(|path| path.is_file());
+    there.ok_or_else(|| Error::Missing { file: relative.to_owned(), roots: roots.to_vec() })
+}
+
+/// The places of the channels in a file, their rate and their samples.
+fn choose(
+    definition: &Definition,
+    channels: &[String],
+    path: &Path,
+    in_file: &[FileChannel],
+) -> Result<(Vec<usize>, f64, usize), Error> {
+    let mut chosen: Vec<&FileChannel> = Vec::with_capacity(channels.len());
+    for name in channels {
+        let mut named = in_file.iter().filter(|c| definition.channel_name(&c.label) == name);
+        let (Some(channel), None) = (named.next(), named.next()) else {
+            let count = in_file.iter().filter(|c| definition.channel_name(&c.label) == name).count();
+            let there = in_file.iter().map(|c| c.label.clone()).collect();
+            return Err(Error::Channel { path: path.to_owned(), channel: name.clone(), count, there });
+        };
+        chosen.push(channel);
+    }
+    let Some(&first) = chosen.first() else { return Err(Error::NoChannels { path: path.to_owned() }) };
+    if let Some(other) = chosen.iter().find(|channel| channel.sfreq != first.sfreq) {
+        return Err(Error::MixedRates {
+            path: path.to_owned(),
+            channels: [first.label.clone(), other.label.clone()],
+            rates: [first.sfreq, other.sfreq],
+        });
+    }
+    Ok((chosen.iter().map(|channel| channel.place).collect(), first.sfreq, first.samples))
+}

@@ -1,0 +1,183 @@
+//! The work: filter, cut, estimate; subject by subject, in parallel and in order.
+
+use fedspd_manifold::simd::Simd;
+use fedspd_manifold::{SpdMetric, SymmetricEigen};
+use rayon::prelude::*;
+
+use super::file::samples;
+use super::{Features, Plan, Progress, Run};
+use crate::about::{MICROVOLTS, NO_UNIT, SQUARE_MICROVOLTS};
+use crate::covariance::{CovarianceWorkspace, Quality, QualitySummary};
+use crate::filter::{Band, ZeroPhase, resample};
+use crate::{About, Covariances, Error, Trials};
+
+impl Plan {
+    /// The covariances of all trials, and the worst of their qualities.
+    ///
+    /// # Errors
+    /// As [`Plan::each_covariances`].
+    pub fn covariances(
+        &self,
+        features: &Features,
+        recentre: Option<SpdMetric>,
+        progress: &impl Progress,
+    ) -> Result<(Covariances, QualitySummary), Error> {
+        let mut all = Vec::with_capacity(self.trials() * features.inputs() * self.channels().len().pow(2));
+        let summary = self.each_covariances(features, recentre, progress, |covariances| {
+            all.extend_from_slice(covariances.matrices());
+            Ok(())
+        })?;
+        let unit = if recentre.is_some() { NO_UNIT } else { SQUARE_MICROVOLTS };
+        let names = features.names(self.definition().interval);
+        Ok((Covariances::new(self.about(unit), names, all)?, summary))
+    }
+
+    /// Gives the covariances of one subject after the other, recentred on all its trials if asked for, to `sink`; returns the worst of the qualities
+    /// (before recentring).
+    ///
+    /// # Errors
+    /// [`Error::Window`], [`Error::Band`] and [`Error::Setting`] for features that do not fit the trials; faults of files; [`Error::Deficient`] for a covariance
+    /// that is not positive definite; whatever `sink` returns.
+    pub fn each_covariances(
+        &self,
+        features: &Features,
+        recentre: Option<SpdMetric>,
+        progress: &impl Progress,
+        mut sink: impl FnMut(Covariances) -> Result<(), Error>,
+    ) -> Result<QualitySummary, Error> {
+        let (definition, length) = (self.definition(), self.trial_length());
+        let windows = features.ranges(definition.interval, definition.sfreq, length)?;
+        let shortest = windows.iter().map(ExactSizeIterator::len).min();
+        let names = features.names(definition.interval);
+        let mut summary = QualitySummary::new();
+        let work = |runs: &[Run], about: About| -> Result<(Covariances, Vec<Quality>), Error> {
+            let n = about.channels.len();
+            let mut workspace = CovarianceWorkspace::new(n)?;
+            let mut matrices = vec![0.0; about.origins.len() * features.inputs() * n * n];
+            let mut first = 0;
+            for run in runs {
+                let size = features.inputs() * n * n;
+                let own = &mut matrices[first * size..(first + run.epochs.len()) * size];
+                self.bands(run, &features.bands, |band, filtered| {
+                    for (epoch, own) in run.epochs.iter().zip(own.chunks_exact_mut(size)) {
+                        let trial = &filtered[epoch.start * n..(epoch.start + length) * n];
+                        let places = own[band * windows.len() * n * n..].chunks_exact_mut(n * n);
+                        for (window, place) in windows.iter().zip(places) {
+                            let samples = &trial[window.start * n..window.end * n];
+                            workspace.estimate(features.estimator, samples, place)?;
+                        }
+                    }
+                    Ok(())
+                })?;
+                first += run.epochs.len();
+                progress.file_done();
+            }
+            let mut eigen = SymmetricEigen::new(n)?;
+            let mut covariances = Covariances::new(about, names.clone(), matrices)?;
+            let each = covariances.matrices().chunks_exact(n * n);
+            let qualities =
+                each.map(|matrix| Quality::of(&mut eigen, matrix)).collect::<Result<Vec<_>, _>>()?;
+            covariances.check(&qualities, shortest)?;
+            if let Some(metric) = recentre {
+                covariances.recentre(metric)?;
+            }
+            Ok((covariances, qualities))
+        };
+        self.each_subject(SQUARE_MICROVOLTS, work, |(covariances, qualities)| {
+            for quality in &qualities {
+                summary.add(quality);
+            }
+            sink(covariances)
+        })?;
+        Ok(summary)
+    }
+
+    /// The trials of all subjects in one band.
+    ///
+    /// # Errors
+    /// As [`Plan::each_trials`].
+    pub fn all_trials(&self, band: Band, progress: &impl Progress) -> Result<Trials, Error> {
+        let mut all = Vec::with_capacity(self.trials() * self.trial_length() * self.channels().len());
+        self.each_trials(band, progress, |trials| {
+            for trial in 0..trials.len() {
+                all.extend_from_slice(trials.trial(trial));
+            }
+            Ok(())
+        })?;
+        Trials::new(self.about(MICROVOLTS), self.trial_length(), all)
+    }
+
+    /// Gives the filtered trials of one subject after the other to `sink`.
+    ///
+    /// # Errors
+    /// [`Error::Band`]; faults of files; whatever `sink` returns.
+    pub fn each_trials(
+        &self,
+        band: Band,
+        progress: &impl Progress,
+        sink: impl FnMut(Trials) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let length = self.trial_length();
+        let work = |runs: &[Run], about: About| {
+            let n = about.channels.len();
+            let mut all = Vec::with_capacity(about.origins.len() * length * n);
+            for run in runs {
+                self.bands(run, &[band], |_, filtered| {
+                    for epoch in &run.epochs {
+                        all.extend_from_slice(&filtered[epoch.start * n..(epoch.start + length) * n]);
+                    }
+                    Ok(())
+                })?;
+                progress.file_done();
+            }
+            Trials::new(about, length, all)
+        };
+        self.each_subject(MICROVOLTS, work, sink)
+    }
+
+    /// Works on subjects in parallel, a few at a time so that few are in memory, and passes the results on in order.
+    fn each_subject<B: Send>(
+        &self,
+        unit: &str,
+        work: impl Fn(&[Run], About) -> Result<B, Error> + Sync,
+        mut sink: impl FnMut(B) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        for wave in self.subjects().chunks(2 * rayon::current_num_threads()) {
+            let one = |runs: &Vec<Run>| work(runs, self.about_runs(unit, runs));
+            let done: Vec<Result<B, Error>> = wave.par_iter().map(one).collect();
+            for result in done {
+                sink(result?)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads a run and gives it to `sink` filtered to each band.
+    fn bands(
+        &self,
+        run: &Run,
+        bands: &[Band],
+        mut sink: impl FnMut(usize, &[f64]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        if run.epochs.is_empty() {
+            return Ok(());
+        }
+        let (definition, n, simd) = (self.definition(), self.channels().len(), Simd::detect()?);
+        let mut raw = samples(definition, &run.path, &run.places)?;
+        if let Some(place) = raw.iter().position(|sample| !sample.is_finite()) {
+            let channel = self.channels()[place % n].clone();
+            let place_name = format!("{}, sample {}", run.path.display(), place / n);
+            return Err(Error::NotFinite { place: place_name, channel, value: raw[place] });
+        }
+        if run.sfreq != definition.sfreq {
+            raw = resample(n, &raw, run.sfreq, definition.sfreq)?;
+        }
+        for (index, &band) in bands.iter().enumerate() {
+            let filter = ZeroPhase::band_pass(band, definition.sfreq)?;
+            let mut filtered = if index + 1 < bands.len() { raw.clone() } else { std::mem::take(&mut raw) };
+            filter.apply(simd, n, &mut filtered);
+            sink(index, &filtered)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,183 @@
+//! EDF, EDF+, BDF and BDF+: one layout, samples of 16 or of 24 bits.
+//!
+//! A header of text, then records of equal duration; each holds some samples of every signal, one signal after the other. The plus
+//! stands for annotations, which are kept in signals of their own ([EDF](https://www.edfplus.info/specs/edf.html),
+//! [EDF+](https://www.edfplus.info/specs/edfplus.html), [BDF](https://www.biosemi.com/faq/file_format.htm)).
+
+mod annotations;
+mod fault;
+mod gaps;
+mod header;
+mod samples;
+
+use std::fs::File;
+use std::io::{BufReader, ErrorKind, Read, Seek, SeekFrom};
+use std::ops::Range;
+use std::path::Path;
+
+use annotations::Notes;
+use samples::Selection;
+
+pub use fault::{EdfFault, Field};
+pub use gaps::Gap;
+pub use header::{EdfFormat, EdfHeader, EdfSignal};
+
+use crate::{Annotation, Error, Recording};
+
+/// How many gaps an error lists.
+const LISTED_GAPS: usize = 5;
+
+/// A file whose header has been read and checked. Records are read one at a time, as often as they are asked for.
+///
+/// ```no_run
+/// use fedspd_eeg::read::EdfFile;
+///
+/// let path = std::path::Path::new("S001R04.edf");
+/// let mut file = EdfFile::open(path)?;
+/// let signals: Vec<usize> = file.header().sampled().collect();
+/// let recording = file.recording(&signals).map_err(|fault| fault.at(path))?;
+/// # Ok::<(), fedspd_eeg::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct EdfFile<R> {
+    reader: R,
+    header: EdfHeader,
+    /// What is needed of one record.
+    buffer: Vec<u8>,
+}
+
+impl EdfFile<BufReader<File>> {
+    /// Opens a file and reads its header.
+    ///
+    /// # Errors
+    /// [`Error::File`] if the system cannot read it; [`Error::Edf`] if it is not a sound file of these formats.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        let open = || {
+            let file = File::open(path)?;
+            if file.metadata()?.is_dir() {
+                return Err(EdfFault::Folder);
+            }
+            Self::new(BufReader::new(file))
+        };
+        open().map_err(|fault| fault.at(path))
+    }
+}
+
+impl<R: Read + Seek> EdfFile<R> {
+    /// Reads the header of a file that begins where the reader begins.
+    ///
+    /// # Errors
+    /// Faults of the header, and a length that does not fit to it.
+    pub fn new(mut reader: R) -> Result<Self, EdfFault> {
+        let header = EdfHeader::read(&mut reader)?;
+        Ok(Self { reader, header, buffer: Vec::new() })
+    }
+
+    /// What the file says about itself.
+    pub fn header(&self) -> &EdfHeader {
+        &self.header
+    }
+
+    /// What was noted, by onset. Onsets are times, also across gaps.
+    ///
+    /// # Errors
+    /// [`EdfFault::Annotation`]; [`EdfFault::System`] or [`EdfFault::Shrank`] if the file cannot be read any more.
+    pub fn annotations(&mut self) -> Result<Vec<Annotation>, EdfFault> {
+        let mut notes = Notes::new(&self.header);
+        if notes.span().is_empty() {
+            return Ok(Vec::new());
+        }
+        self.each_record(notes.span(), |record, bytes| notes.add(record, bytes))?;
+        Ok(notes.finish())
+    }
+
+    /// Where records do not follow each other. Only files that declare themselves discontinuous can have such places.
+    ///
+    /// # Errors
+    /// [`EdfFault::NoTime`] if a record does not say when it begins; as [`Self::annotations`].
+    pub fn gaps(&mut self) -> Result<Vec<Gap>, EdfFault> {
+        let sampled = self.header.sampled().map(|signal| self.header.signals[signal].samples_per_record);
+        let Some(most) = sampled.max().filter(|_| !self.header.continuous) else { return Ok(Vec::new()) };
+        let (notes, mut times) = (Notes::new(&self.header), Vec::new());
+        self.each_record(notes.span(), |record, bytes| {
+            times.push(notes.time(record, bytes)?.ok_or(EdfFault::NoTime { record })?);
+            Ok(())
+        })?;
+        Ok(gaps::gaps(&times, self.header.record_duration, most))
+    }
+
+    /// The samples of some signals, in microvolts if their unit is a voltage and in their unit if not: sample after sample, each with
+    /// all selected signals in the order asked for.
+    ///
+    /// # Errors
+    /// Signals that do not exist, hold annotations, have different rates or no scale; [`EdfFault::Gaps`]; [`EdfFault::Memory`]; as
+    /// [`Self::gaps`].
+    pub fn read(&mut self, signals: &[usize]) -> Result<Vec<f64>, EdfFault> {
+        let mut samples = Vec::new();
+        self.read_into(signals, &mut samples)?;
+        Ok(samples)
+    }
+
+    /// As [`Self::read`], into memory that is used again: what is in it is replaced.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn read_into(&mut self, signals: &[usize], samples: &mut Vec<f64>) -> Result<(), EdfFault> {
+        let selection = Selection::new(&self.header, signals)?;
+        self.refuse_gaps()?;
+        selection.reserve(self.header.records, samples)?;
+        self.each_record(selection.span(), |_, bytes| {
+            selection.append(bytes, samples);
+            Ok(())
+        })
+    }
+
+    /// Some signals and what was noted meanwhile.
+    ///
+    /// # Errors
+    /// As [`Self::read`] and [`Self::annotations`].
+    pub fn recording(&mut self, signals: &[usize]) -> Result<Recording, EdfFault> {
+        let sfreq = Selection::new(&self.header, signals)?.sfreq;
+        let annotations = self.annotations()?;
+        let samples = self.read(signals)?;
+        let channels = signals.iter().map(|&signal| self.header.signals[signal].label.clone()).collect();
+        Ok(Recording { sfreq, channels, samples, annotations })
+    }
+
+    fn refuse_gaps(&mut self) -> Result<(), EdfFault> {
+        let mut gaps = self.gaps()?;
+        let count = gaps.len();
+        if count == 0 {
+            return Ok(());
+        }
+        gaps.truncate(LISTED_GAPS);
+        Err(EdfFault::Gaps { count, first: gaps })
+    }
+
+    /// Reads a part of every record. The rest is not even read if it is large.
+    fn each_record(
+        &mut self,
+        span: Range<usize>,
+        mut visit: impl FnMut(usize, &[u8]) -> Result<(), EdfFault>,
+    ) -> Result<(), EdfFault> {
+        if self.header.records == 0 {
+            // What a record would take is only a claim.
+            return Ok(());
+        }
+        self.buffer.resize(span.len(), 0);
+        self.reader.seek(SeekFrom::Start(self.header.bytes() + span.start as u64))?;
+        // No loss: a record is no longer than the file, and lengths of files have 63 bits.
+        let between = i64::try_from(self.header.record_bytes() - span.len()).unwrap_or(i64::MAX);
+        for record in 0..self.header.records {
+            if record > 0 && between > 0 {
+                self.reader.seek_relative(between)?;
+            }
+            self.reader.read_exact(&mut self.buffer).map_err(|error| match error.kind() {
+                ErrorKind::UnexpectedEof => EdfFault::Shrank { record },
+                _ => error.into(),
+            })?;
+            visit(record, &self.buffer)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,81 @@
+//! The bytes of one variable, inflated if need be.
+
+use std::io::{self, Read, Take};
+
+use flate2::read::ZlibDecoder;
+
+use super::{MatFault, Part};
+use crate::trouble::{Trouble, reason, speaks_of_content};
+
+/// Reads within one variable, never beyond.
+pub(super) struct Body<'file, R> {
+    bytes: Bytes<'file, R>,
+    /// Where its element begins in the file.
+    pub(super) place: u64,
+    /// What is left of the variable.
+    pub(super) left: u64,
+}
+
+enum Bytes<'file, R> {
+    Plain(&'file mut R),
+    Deflated(ZlibDecoder<Take<&'file mut R>>),
+}
+
+impl<'file, R: Read> Body<'file, R> {
+    /// A variable of `size` bytes as they are in the file.
+    pub(super) fn plain(reader: &'file mut R, place: u64, size: u64) -> Self {
+        Self { bytes: Bytes::Plain(reader), place, left: size }
+    }
+
+    /// A deflated element of `size` bytes; its own tag, of which 8 bytes are readable, comes first.
+    pub(super) fn deflated(reader: &'file mut R, place: u64, size: u64) -> Self {
+        Self { bytes: Bytes::Deflated(ZlibDecoder::new(reader.take(size))), place, left: 8 }
+    }
+
+    /// Reads the bytes of a part.
+    pub(super) fn fill(&mut self, part: Part, out: &mut [u8]) -> Result<(), Trouble<MatFault>> {
+        self.check(part, out.len() as u64)?;
+        self.left -= out.len() as u64;
+        match &mut self.bytes {
+            Bytes::Plain(reader) => reader.read_exact(out).map_err(Trouble::File),
+            Bytes::Deflated(decoder) => {
+                let place = self.place;
+                decoder.read_exact(out).map_err(|error| damaged(place, error))
+            }
+        }
+    }
+
+    /// Checks that so many bytes of a part can be there.
+    pub(super) fn check(&self, part: Part, needed: u64) -> Result<(), MatFault> {
+        if needed <= self.left {
+            return Ok(());
+        }
+        Err(MatFault::Overrun { place: self.place, part, needed, left: self.left })
+    }
+
+    /// Skips padding, which some writers leave out at the end.
+    pub(super) fn pad(&mut self, part: Part, padding: usize) -> Result<(), Trouble<MatFault>> {
+        let padding = padding.min(usize::try_from(self.left).unwrap_or(usize::MAX));
+        self.fill(part, &mut [0; 8][..padding])
+    }
+
+    /// Whether nothing follows. Reaching the end of a deflated variable compares its checksum.
+    pub(super) fn ends(&mut self) -> Result<bool, Trouble<MatFault>> {
+        if self.left > 0 {
+            return Ok(false);
+        }
+        let Bytes::Deflated(decoder) = &mut self.bytes else { return Ok(true) };
+        match decoder.read(&mut [0]) {
+            Ok(found) => Ok(found == 0),
+            Err(error) => Err(damaged(self.place, error)),
+        }
+    }
+}
+
+fn damaged(place: u64, error: io::Error) -> Trouble<MatFault> {
+    if speaks_of_content(&error) {
+        MatFault::Damaged { place, reason: reason(&error) }.into()
+    } else {
+        Trouble::File(error)
+    }
+}

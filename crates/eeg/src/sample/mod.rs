@@ -1,0 +1,34 @@
+//! The embedded sample: covariances of ten subjects of `PhysionetMI`, so that everything can be tried without a download.
+//!
+//! They are what `fedspd data prepare physionet-mi --subjects 1-10` gives, up to 1e-6 relative: packed as `f32` Cholesky factors, which keep the small
+//! eigenvalues that `f32` covariances would lose. `cargo run --release -p fedspd-eeg --example pack_sample -- ROOT` makes the file again from
+//! the recordings.
+//!
+//! The data are derived from the EEG Motor Movement/Imagery Dataset 1.0.0 on `PhysioNet` (doi:10.13026/C28G6P), which is made available under
+//! the Open Data Commons Attribution License v1.0; [`attribution`] is what to print beside results.
+
+mod codec;
+
+pub use codec::{decode, encode};
+
+use crate::dataset::definition;
+use crate::{Covariances, Error};
+
+const PACKED: &[u8] = include_bytes!("physionet-mi-s001-s010.bin");
+
+/// The name under which it can be asked for.
+pub const SAMPLE: &str = "sample";
+
+/// The covariances.
+///
+/// # Errors
+/// None, unless the file in the source is damaged, which a test excludes.
+pub fn sample() -> Result<Covariances, Error> {
+    decode(&definition("physionet-mi")?, PACKED)
+}
+
+/// Where the sample comes from and under which licence.
+pub fn attribution() -> &'static str {
+    "EEG Motor Movement/Imagery Dataset 1.0.0 (Schalk et al. 2004, doi:10.13026/C28G6P), PhysioNet (Goldberger et al. 2000), \
+     under the Open Data Commons Attribution License v1.0 (ODC-By 1.0)"
+}

@@ -1,0 +1,63 @@
+//! What can be wrong with prepared data.
+
+use thiserror::Error;
+
+/// Why an archive of arrays is not a prepared dataset.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum StoreFault {
+    /// An array is missing.
+    #[error("there is no array `{name}`")]
+    Absent {
+        /// Its name.
+        name: &'static str,
+    },
+    /// An array has another shape.
+    #[error("`{name}` has the shape {shape:?}; it must be {expected}")]
+    Shape {
+        /// Its name.
+        name: &'static str,
+        /// Its shape.
+        shape: Vec<usize>,
+        /// What it must be.
+        expected: String,
+    },
+    /// The kind is neither trials nor covariances.
+    #[error("`kind` is \"{kind}\"; it must be \"trials\" or \"covariances\"")]
+    Kind {
+        /// What it is.
+        kind: String,
+    },
+    /// A label is not one of the classes.
+    #[error("`y` has the label {label} at trial {trial}, but there are {classes} classes (counted from 0)")]
+    Label {
+        /// Which trial.
+        trial: usize,
+        /// Its label.
+        label: i64,
+        /// The number of classes.
+        classes: usize,
+    },
+    /// A number is not finite.
+    #[error("`X` has {value} in trial {trial}")]
+    NotFinite {
+        /// Which trial.
+        trial: usize,
+        /// What it is.
+        value: f64,
+    },
+    /// The sampling rate is no rate.
+    #[error("`sfreq` is {sfreq}; it must be positive")]
+    Rate {
+        /// What it is.
+        sfreq: f64,
+    },
+    /// The unit is unknown.
+    #[error("`unit` is \"{unit}\"; it must be {expected}")]
+    Unit {
+        /// What it is.
+        unit: String,
+        /// What it may be.
+        expected: &'static str,
+    },
+}

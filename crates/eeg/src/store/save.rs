@@ -1,0 +1,142 @@
+//! Writing.
+
+use std::path::Path;
+
+use fedspd_manifold::SpdMetric;
+
+use crate::about::{MICROVOLTS, NO_UNIT, SQUARE_MICROVOLTS};
+use crate::filter::Band;
+use crate::npz::NpzWriter;
+use crate::prepare::{Features, Plan, Progress};
+use crate::{About, Covariances, Error, QualitySummary, Trials};
+
+impl Covariances {
+    /// Writes them to a file, which appears when it is complete.
+    ///
+    /// # Errors
+    /// [`Error::File`].
+    pub fn save(&self, path: &Path) -> Result<(), Error> {
+        let n = self.about.channels.len();
+        let mut writer = NpzWriter::create(path)?;
+        let mut rows = writer.float_rows::<f64>("X", &shape(self.len(), self.inputs.len(), n))?;
+        for row in self.matrices().chunks_exact(self.inputs.len() * n * n) {
+            rows.push(row)?;
+        }
+        rows.finish()?;
+        write_about(&mut writer, &self.about, "covariances", &self.inputs)?;
+        writer.finish()
+    }
+}
+
+impl Trials {
+    /// Writes them to a file, which appears when it is complete.
+    ///
+    /// # Errors
+    /// [`Error::File`].
+    pub fn save(&self, path: &Path) -> Result<(), Error> {
+        let mut writer = NpzWriter::create(path)?;
+        let shape = [self.len(), self.about.channels.len(), self.length()];
+        let mut rows = writer.float_rows::<f32>("X", &shape)?;
+        for trial in 0..self.len() {
+            rows.push(&channel_by_channel(shape[1], self.trial(trial)))?;
+        }
+        rows.finish()?;
+        write_about(&mut writer, &self.about, "trials", &[])?;
+        writer.finish()
+    }
+}
+
+impl Plan {
+    /// Prepares covariances and writes them subject by subject, without holding them all; returns the worst of their qualities.
+    ///
+    /// # Errors
+    /// As [`Plan::each_covariances`], and [`Error::File`].
+    pub fn save_covariances(
+        &self,
+        features: &Features,
+        recentre: Option<SpdMetric>,
+        path: &Path,
+        progress: &impl Progress,
+    ) -> Result<QualitySummary, Error> {
+        let (n, inputs) = (self.channels().len(), features.inputs());
+        let mut writer = NpzWriter::create(path)?;
+        let mut rows = writer.float_rows::<f64>("X", &shape(self.trials(), inputs, n))?;
+        let summary = self.each_covariances(features, recentre, progress, |covariances| {
+            covariances.matrices().chunks_exact(inputs * n * n).try_for_each(|row| rows.push(row))
+        })?;
+        rows.finish()?;
+        let unit = if recentre.is_some() { NO_UNIT } else { SQUARE_MICROVOLTS };
+        let names = features.names(self.definition().interval);
+        write_about(&mut writer, &self.about(unit), "covariances", &names)?;
+        writer.finish()?;
+        Ok(summary)
+    }
+
+    /// Prepares trials and writes them subject by subject, without holding them all. `change` may align or scale the trials of each subject, and
+    /// sets their unit if it does.
+    ///
+    /// # Errors
+    /// As [`Plan::each_trials`], whatever `change` returns, and [`Error::File`].
+    pub fn save_trials(
+        &self,
+        band: Band,
+        path: &Path,
+        progress: &impl Progress,
+        mut change: impl FnMut(&mut Trials) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let n = self.channels().len();
+        let mut writer = NpzWriter::create(path)?;
+        let mut rows = writer.float_rows::<f32>("X", &[self.trials(), n, self.trial_length()])?;
+        let mut unit = MICROVOLTS.to_owned();
+        self.each_trials(band, progress, |mut trials| {
+            change(&mut trials)?;
+            unit.clone_from(&trials.about.unit);
+            (0..trials.len()).try_for_each(|trial| rows.push(&channel_by_channel(n, trials.trial(trial))))
+        })?;
+        rows.finish()?;
+        write_about(&mut writer, &self.about(&unit), "trials", &[])?;
+        writer.finish()
+    }
+}
+
+/// The shape of covariances: without an axis for inputs if there is one only.
+fn shape(trials: usize, inputs: usize, n: usize) -> Vec<usize> {
+    if inputs == 1 { vec![trials, n, n] } else { vec![trials, inputs, n, n] }
+}
+
+/// Samples with all channels each become channels with all samples each.
+fn channel_by_channel(channels: usize, samples: &[f64]) -> Vec<f32> {
+    let each = (0..channels).flat_map(|channel| samples[channel..].iter().step_by(channels));
+    each.map(|&x| x as f32).collect()
+}
+
+fn write_about(writer: &mut NpzWriter, about: &About, kind: &str, inputs: &[String]) -> Result<(), Error> {
+    let trials = [about.origins.len()];
+    let labels: Vec<i64> = about.origins.iter().map(|origin| origin.label.cast_signed() as i64).collect();
+    writer.integers("y", &trials, &labels)?;
+    write_ids(writer, "subject", about.origins.iter().map(|origin| &*origin.subject))?;
+    write_ids(writer, "session", about.origins.iter().map(|origin| &*origin.session))?;
+    write_ids(writer, "run", about.origins.iter().map(|origin| &*origin.run))?;
+    writer.strings("classes", &[about.classes.len()], &about.classes)?;
+    writer.strings("channels", &[about.channels.len()], &about.channels)?;
+    if !inputs.is_empty() {
+        writer.strings("inputs", &[inputs.len()], inputs)?;
+    }
+    writer.floats("sfreq", &[], &[about.sfreq])?;
+    writer.strings("unit", &[], &[&about.unit])?;
+    writer.strings("kind", &[], &[kind])
+}
+
+/// As whole numbers if all are and would be written the same again, otherwise as texts.
+fn write_ids<'a>(
+    writer: &mut NpzWriter,
+    name: &str,
+    ids: impl Iterator<Item = &'a str> + Clone,
+) -> Result<(), Error> {
+    let number = |id: &str| id.parse::<i64>().ok().filter(|number| number.to_string() == id);
+    if let Some(numbers) = ids.clone().map(number).collect::<Option<Vec<i64>>>() {
+        return writer.integers(name, &[numbers.len()], &numbers);
+    }
+    let texts: Vec<&str> = ids.collect();
+    writer.strings(name, &[texts.len()], &texts)
+}

@@ -1,0 +1,139 @@
+//! Trials: equally long pieces of recordings, with labels.
+
+use fedspd_manifold::simd::Simd;
+use fedspd_manifold::{Left, SpectralFunction, SpectralMap, multiply, multiply_symmetric};
+
+use crate::about::NO_UNIT;
+use crate::covariance::mirror;
+use crate::{About, Error};
+
+/// Trials with all their samples.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trials {
+    /// Classes, channels and origins.
+    pub about: About,
+    /// Samples per trial.
+    length: usize,
+    /// Trial after trial, sample after sample, each with all channels.
+    samples: Vec<f64>,
+}
+
+impl Trials {
+    /// Trials of that many samples each.
+    ///
+    /// # Errors
+    /// [`Error::Length`] if the numbers do not fit the origins, [`Error::Label`] for a label beyond the classes, [`Error::NotFinite`].
+    pub fn new(about: About, length: usize, samples: Vec<f64>) -> Result<Self, Error> {
+        let size = length * about.channels.len();
+        let trials = samples.len().checked_div(size).unwrap_or(0);
+        if trials * size != samples.len() {
+            let expected = about.origins.len() * size;
+            return Err(Error::Length { what: "samples of all trials", expected, found: samples.len() });
+        }
+        about.check(trials)?;
+        if let Some(place) = samples.iter().position(|sample| !sample.is_finite()) {
+            let channel = about.channels[place % about.channels.len()].clone();
+            return Err(Error::NotFinite { place: about.name(place / size), channel, value: samples[place] });
+        }
+        Ok(Self { about, length, samples })
+    }
+
+    /// The number of trials.
+    pub fn len(&self) -> usize {
+        self.about.origins.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The samples of each trial.
+    pub fn length(&self) -> usize {
+        self.length
+    }
+
+    /// The samples of a trial, one after the other, each with all channels.
+    pub fn trial(&self, trial: usize) -> &[f64] {
+        &self.samples[trial * self.size()..(trial + 1) * self.size()]
+    }
+
+    fn size(&self) -> usize {
+        self.length * self.about.channels.len()
+    }
+
+    /// Brings every channel of every trial to mean 0 and standard deviation 1 (over the number of samples), as is usual for `EEGNet`.
+    ///
+    /// # Errors
+    /// [`Error::Flat`] for a channel that does not vary.
+    pub fn z_score(&mut self) -> Result<(), Error> {
+        let (size, channels) = (self.size(), self.about.channels.len());
+        for (trial, samples) in self.samples.chunks_exact_mut(size).enumerate() {
+            for channel in 0..channels {
+                let column = samples[channel..].iter().step_by(channels);
+                let mean = column.clone().sum::<f64>() / self.length as f64;
+                let variance = column.map(|x| (x - mean).powi(2)).sum::<f64>() / self.length as f64;
+                if !(variance > 0.0) {
+                    let channel = self.about.channels[channel].clone();
+                    return Err(Error::Flat { place: self.about.name(trial), channel });
+                }
+                let scale = 1.0 / variance.sqrt();
+                for x in samples[channel..].iter_mut().step_by(channels) {
+                    *x = (*x - mean) * scale;
+                }
+            }
+        }
+        self.about.unit = NO_UNIT.into();
+        Ok(())
+    }
+}
+
+/// Euclidean alignment: trials of a subject are multiplied by `R^-1/2`, where `R` is the mean of their `X X^T / T` (He and Wu 2020).
+///
+/// No label is used. A pair of fit and apply, because in an experiment it comes after the split.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EuclideanAlignment {
+    /// `R^-1/2`, symmetric.
+    inverse_root: Vec<f64>,
+}
+
+impl EuclideanAlignment {
+    /// Fits the reference on some trials.
+    ///
+    /// # Errors
+    /// [`Error::NoTrials`]; [`Error::Geometry`] if the mean is not positive definite.
+    pub fn fit(trials: &Trials, chosen: &[usize]) -> Result<Self, Error> {
+        if chosen.is_empty() || trials.length == 0 {
+            return Err(Error::NoTrials { what: "Euclidean alignment" });
+        }
+        let (n, simd) = (trials.about.channels.len(), Simd::detect()?);
+        let (mut mean, mut product) = (vec![0.0; n * n], vec![0.0; n * n]);
+        for &trial in chosen {
+            let samples = trials.trial(trial);
+            multiply_symmetric(simd, Left::Transposed, (n, trials.length), samples, samples, &mut product);
+            for (sum, x) in mean.iter_mut().zip(&product) {
+                *sum += x / (trials.length * chosen.len()) as f64;
+            }
+        }
+        mirror(n, &mut mean);
+        let mut inverse_root = vec![0.0; n * n];
+        SpectralMap::new(n)?.apply(SpectralFunction::InverseSqrt, &mean, &mut inverse_root)?;
+        Ok(Self { inverse_root })
+    }
+
+    /// Aligns some trials in place. The caller says of the whole set that it has no unit any more.
+    ///
+    /// # Errors
+    /// [`Error::Geometry`] if an unavailable instruction set is asked for.
+    pub fn apply(&self, trials: &mut Trials, chosen: &[usize]) -> Result<(), Error> {
+        let (n, size, simd) = (trials.about.channels.len(), trials.size(), Simd::detect()?);
+        let mut aligned = vec![0.0; size];
+        for &trial in chosen {
+            let samples = &mut trials.samples[trial * size..(trial + 1) * size];
+            // Rows are samples: x^T -> x^T R^-1/2, the same since the root is symmetric.
+            multiply(simd, Left::Plain, (trials.length, n, n), samples, &self.inverse_root, &mut aligned);
+            samples.copy_from_slice(&aligned);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,31 @@
+//! What stops a reader: the system, or the content.
+
+use std::io;
+
+/// Either kind, before the path is known.
+#[derive(Debug)]
+pub(crate) enum Trouble<F> {
+    /// The system could not read or write.
+    File(io::Error),
+    /// The content is at fault.
+    Fault(F),
+}
+
+impl<F> From<io::Error> for Trouble<F> {
+    fn from(source: io::Error) -> Self {
+        Self::File(source)
+    }
+}
+
+/// Whether an error of a decoder speaks of the content: those of the system carry its code.
+pub(crate) fn speaks_of_content(error: &io::Error) -> bool {
+    error.raw_os_error().is_none()
+}
+
+/// What an error of a decoder says of the content.
+pub(crate) fn reason(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof => "it ends early".to_owned(),
+        _ => error.to_string(),
+    }
+}

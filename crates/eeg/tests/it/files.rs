@@ -1,0 +1,141 @@
+//! The files of a dataset: found wherever they are, downloaded one by one or in archives, verified.
+
+use std::io::Write;
+use std::path::Path;
+
+use fedspd_eeg::Definition;
+use fedspd_eeg::dataset::definition;
+use fedspd_eeg::fetch::{Environment, Fetcher, Locations, Settings, State};
+
+use crate::support::server::{Reply, Server};
+
+fn locations(root: &Path) -> Locations {
+    Locations::new(Some(root), &Environment::default())
+}
+
+fn fetcher(offline: bool) -> Fetcher {
+    let settings = Settings { offline, environment_proxy: false, ..Settings::default() };
+    Fetcher::new(settings).sleeping_by(|_| ())
+}
+
+/// Two subjects with one file each on a server.
+fn small(server: &Server, checksum: &str) -> Definition {
+    let mut small = definition("physionet-mi").unwrap();
+    small.runs = Some(vec!["4".into()]);
+    small.subjects = Some("1-2".parse().unwrap());
+    small.source.as_mut().unwrap().base = Some(server.url("/data/"));
+    small.checksums.clear();
+    small.checksums.insert("S001/S001R04.edf".into(), checksum.into());
+    small
+}
+
+fn states(definition: &Definition, locations: &Locations) -> Vec<(String, State)> {
+    let mut states = Vec::new();
+    let each =
+        |path: &Path, state| states.push((path.file_name().unwrap().to_str().unwrap().to_owned(), state));
+    definition.verify(None, locations, each).unwrap();
+    states
+}
+
+/// SHA-256 of `one`.
+const ONE: &str = "7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed";
+
+#[test]
+fn files_are_downloaded_once_and_verified() {
+    let server = Server::new([Reply::whole(b"one"), Reply::whole(b"two")]);
+    let folder = tempfile::tempdir().unwrap();
+    let (small, locations) = (small(&server, ONE), locations(folder.path()));
+    let state = |state| vec![("S001R04.edf".to_owned(), state), ("S002R04.edf".to_owned(), state)];
+    assert_eq!(states(&small, &locations), state(State::Missing));
+    small.fetch(None, &locations, &fetcher(false), &mut ()).unwrap();
+    small.fetch(None, &locations, &fetcher(true), &mut ()).unwrap();
+    let paths: Vec<String> = server.requests().iter().map(|request| request.path().to_owned()).collect();
+    assert_eq!(paths, ["/data/S001/S001R04.edf", "/data/S002/S002R04.edf"]);
+    assert_eq!(states(&small, &locations), state(State::Good));
+
+    // A changed file is not overwritten, but named.
+    let path = folder.path().join("physionet-mi/S001/S001R04.edf");
+    std::fs::write(&path, "other").unwrap();
+    assert!(matches!(states(&small, &locations)[0].1, State::Wrong { .. }));
+    let error = small.fetch(None, &locations, &fetcher(false), &mut ()).unwrap_err();
+    assert!(error.to_string().starts_with(&path.display().to_string()), "{error}");
+    assert_eq!(std::fs::read(&path).unwrap(), b"other");
+}
+
+#[test]
+fn files_of_other_programs_are_used_where_they_are() {
+    let server = Server::new([Reply::whole(b"two")]);
+    let folder = tempfile::tempdir().unwrap();
+    let theirs = folder.path().join("MNE-eegbci-data/files/eegmmidb/1.0.0/S001");
+    std::fs::create_dir_all(&theirs).unwrap();
+    std::fs::write(theirs.join("S001R04.edf"), "one").unwrap();
+    let (small, locations) = (small(&server, ONE), locations(folder.path()));
+    small.fetch(None, &locations, &fetcher(false), &mut ()).unwrap();
+    assert_eq!(server.requests().len(), 1);
+    assert!(!folder.path().join("physionet-mi/S001").exists());
+    assert!(folder.path().join("physionet-mi/S002/S002R04.edf").is_file());
+}
+
+#[test]
+fn offline_means_offline() {
+    let server = Server::new([]);
+    let folder = tempfile::tempdir().unwrap();
+    let error =
+        small(&server, ONE).fetch(None, &locations(folder.path()), &fetcher(true), &mut ()).unwrap_err();
+    assert!(error.to_string().contains("S001R04.edf"), "{error}");
+    assert!(server.requests().is_empty());
+}
+
+#[test]
+fn archives_are_unpacked_subject_by_subject() {
+    let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    for (name, content) in [("data1/cl_a.mat", "first"), ("data1/cyy_b.mat", "second")] {
+        zip.start_file(name, zip::write::SimpleFileOptions::default()).unwrap();
+        zip.write_all(content.as_bytes()).unwrap();
+    }
+    let bytes = zip.finish().unwrap().into_inner();
+    let server = Server::new([Reply::whole(&bytes)]);
+    let folder = tempfile::tempdir().unwrap();
+    let mut weibo = definition("weibo2014").unwrap();
+    weibo.subjects = Some("1-3".parse().unwrap());
+    weibo.source.as_mut().unwrap().archives[0].url = server.url("/data1.zip");
+    let locations = locations(folder.path());
+    let two = "1-2".parse().unwrap();
+    weibo.fetch(Some(&two), &locations, &fetcher(false), &mut ()).unwrap();
+    let content = |subject: u8| {
+        std::fs::read_to_string(folder.path().join(format!("weibo2014/subject_{subject}.mat"))).unwrap()
+    };
+    assert_eq!((&*content(1), &*content(2)), ("first", "second"));
+    let good: Vec<State> = states(&weibo, &locations).into_iter().map(|(_, state)| state).collect();
+    assert_eq!(good, [State::Good, State::Good, State::Missing]);
+    let error = weibo.fetch(None, &locations, &fetcher(false), &mut ()).unwrap_err();
+    assert!(error.to_string().ends_with("no entry begins with \"kyf\""), "{error}");
+}
+
+#[test]
+fn a_dataset_of_ones_own_may_have_no_source() {
+    let text = "name = \"mine\"\nformat = \"edf\"\nfiles = \"S{subject}.edf\"\nsfreq = 160\ninterval = [0, 3]\nband = [8, 32]\nevents = [{ classes = { T1 = \"one\" } }]\n";
+    let mine = Definition::parse(Path::new("mine.toml"), text).unwrap();
+    assert_eq!(
+        mine.remote_files(None).unwrap_err().to_string(),
+        "the definition of mine does not say which files there are and where they come from"
+    );
+    let unknown = "110".parse().unwrap();
+    let error = definition("physionet-mi").unwrap().remote_files(Some(&unknown)).unwrap_err();
+    assert_eq!(error.to_string(), "there is no subject 110");
+}
+
+/// Definitions of one's own may bring checksums along.
+#[test]
+fn checksums_are_read_from_a_list_beside_the_definition() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "name = \"mine\"\nformat = \"edf\"\nfiles = \"S{subject}.edf\"\nsubjects = \"1\"\nsfreq = 160\ninterval = [0, 3]\nband = [8, 32]\nevents = [{ classes = { T1 = \"one\" } }]\n[source]\nbase = \"https://example.org/\"\nchecksums = \"sums.txt\"\n";
+    let path = folder.path().join("mine.toml");
+    std::fs::write(&path, text).unwrap();
+    std::fs::write(folder.path().join("sums.txt"), format!("{ONE}  S1.edf\n")).unwrap();
+    let mine = definition(path.to_str().unwrap()).unwrap();
+    assert!(mine.remote_files(None).unwrap()[0].sha256.is_some());
+    std::fs::write(folder.path().join("sums.txt"), "what\n").unwrap();
+    let error = definition(path.to_str().unwrap()).unwrap_err().to_string();
+    assert!(error.ends_with("sums.txt: line 1 is not a SHA-256 and a path"), "{error}");
+}

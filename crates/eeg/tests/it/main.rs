@@ -1,0 +1,19 @@
+//! Readers, filters, trials, covariances and their alignment: golden values of MNE, SciPy, scikit-learn and pyRiemann, the properties of
+//! `algorithms.md` section 8 that concern data, and every message that bad input can get.
+#![allow(clippy::unwrap_used)] // helpers of tests may panic as tests do
+
+mod alignment;
+mod covariance;
+mod edf;
+mod fetch;
+mod files;
+mod filter;
+mod golden_edf;
+mod locations;
+mod mat;
+mod npz;
+mod pipeline;
+mod real;
+mod sample;
+mod store;
+mod support;

@@ -1,0 +1,297 @@
+//! From files to trials and covariances: plans, golden values of MNE and MOABB's definitions, and what is refused (property 58).
+
+use std::path::{Path, PathBuf};
+
+use fedspd_eeg::dataset::{Selection, built_in, definition};
+use fedspd_eeg::filter::Band;
+use fedspd_eeg::prepare::{Features, Plan, PlanOptions};
+use fedspd_eeg::{Definition, DropReason, Error, Estimator, NO_UNIT};
+use fedspd_manifold::SpdMetric;
+
+use crate::support::{array, distance, golden, transposed};
+
+const BAND: Band = Band { low: 8.0, high: 32.0 };
+
+/// PhysionetMI, but with the six channels and two runs of the golden recordings.
+fn physionet(change: impl FnOnce(&mut Definition)) -> Definition {
+    let mut small = definition("physionet-mi").unwrap();
+    small.runs = Some(vec!["4".into(), "6".into()]);
+    small.channels.as_mut().unwrap().truncate(6);
+    change(&mut small);
+    small
+}
+
+fn subjects(text: &str) -> PlanOptions {
+    PlanOptions { subjects: Some(text.parse::<Selection>().unwrap()), resample: false }
+}
+
+fn plan(change: impl FnOnce(&mut Definition), options: &PlanOptions) -> Result<Plan, Error> {
+    Plan::new(physionet(change), &[golden("eeg")], options)
+}
+
+#[test]
+fn epochs_and_covariances_equal_those_of_mne() {
+    let plan = plan(|_| (), &subjects("1")).unwrap();
+    let (_, labels) = array::<i64>("eeg", "physionet-labels");
+    assert_eq!(plan.about("uV").labels(), labels.iter().map(|&label| label as usize).collect::<Vec<_>>());
+    let reasons: Vec<&DropReason> = plan.dropped.iter().map(|dropped| &dropped.reason).collect();
+    let reason = DropReason::OutsideRecording { span: [28.5, 31.5], recorded: 31.0 };
+    assert_eq!(reasons, [&reason, &reason]);
+
+    let trials = plan.all_trials(BAND, &()).unwrap();
+    let (shape, expected) = array::<f64>("eeg", "physionet-trials");
+    let [count, channels, length] = shape[..] else { panic!() };
+    assert_eq!((length, trials.length()), (481, 481));
+    for trial in 0..count {
+        let rows = &expected[trial * channels * length..(trial + 1) * channels * length];
+        assert!(distance(trials.trial(trial), &transposed(channels, length, rows)) < 1e-9);
+    }
+    for (name, estimator) in
+        [("covariances", Estimator::Sample), ("oas", Estimator::Oas), ("ledoit-wolf", Estimator::LedoitWolf)]
+    {
+        let features = Features { estimator, ..Features::whole_trial(BAND) };
+        let (covariances, summary) = plan.covariances(&features, None, &()).unwrap();
+        let (_, expected) = array::<f64>("eeg", &format!("physionet-{name}"));
+        assert!(distance(covariances.matrices(), &expected) < 1e-9, "{name}");
+        assert!(summary.rank == 6 && summary.smallest > 0.0);
+    }
+    let features = Features::whole_trial(BAND);
+    let (recentred, _) = plan.covariances(&features, Some(SpdMetric::AffineInvariant), &()).unwrap();
+    let (_, expected) = array::<f64>("eeg", "physionet-recentred-riemannian");
+    assert!(distance(recentred.matrices(), &expected) < 1e-8);
+    assert_eq!(recentred.about.unit, NO_UNIT);
+}
+
+#[test]
+fn windows_and_bands_are_covariances_of_their_own() {
+    let plan = plan(|_| (), &subjects("1")).unwrap();
+    let (slow, windows) = (Band { low: 4.0, high: 12.0 }, vec![[0.0, 0.5], [0.5, 1.0], [1.0, 3.0]]);
+    let features = Features { bands: vec![slow, BAND], windows, estimator: Estimator::Sample };
+    let (covariances, _) = plan.covariances(&features, None, &()).unwrap();
+    assert_eq!(
+        covariances.inputs,
+        [
+            "4-12 Hz, 0-0.5 s",
+            "4-12 Hz, 0.5-1 s",
+            "4-12 Hz, 1-3 s",
+            "8-32 Hz, 0-0.5 s",
+            "8-32 Hz, 0.5-1 s",
+            "8-32 Hz, 1-3 s"
+        ]
+    );
+    // The window of half a second from its own samples.
+    let trials = plan.all_trials(BAND, &()).unwrap();
+    let mut expected = vec![0.0; 36];
+    let mut workspace = fedspd_eeg::CovarianceWorkspace::new(6).unwrap();
+    workspace.estimate(Estimator::Sample, &trials.trial(3)[80 * 6..160 * 6], &mut expected).unwrap();
+    assert_eq!(covariances.matrix(3, 4), expected);
+    for window in [[0.0, 0.0], [-0.1, 1.0], [2.0, 3.1], [1.0, 0.5]] {
+        let features = Features { windows: vec![window], ..features.clone() };
+        assert_eq!(
+            plan.covariances(&features, None, &()).unwrap_err().to_string(),
+            format!("the window {}-{} s is empty or not inside the trial, 0-3 s", window[0], window[1])
+        );
+    }
+}
+
+#[test]
+fn weibo2014_is_cut_as_moabb_does() {
+    let mut small = definition("weibo2014").unwrap();
+    small.subjects = Some("1".parse().unwrap());
+    small.channels = Some(["Fp1", "Fpz", "Fp2"].map(String::from).to_vec());
+    small.mat.as_mut().unwrap().channels = ["Fp1", "CB1", "Fpz", "VEO", "Fp2"].map(String::from).to_vec();
+    let plan = Plan::new(small, &[golden("eeg")], &PlanOptions::default()).unwrap();
+    assert_eq!((plan.trials(), plan.trial_length()), (8, 801));
+    let about = plan.about("uV");
+    let names: Vec<&str> = about.labels().iter().map(|&label| &*about.classes[label]).collect();
+    let order = [
+        "hands",
+        "left_hand",
+        "rest",
+        "right_hand",
+        "feet",
+        "right_hand_left_foot",
+        "left_hand_right_foot",
+        "left_hand",
+    ];
+    assert_eq!(names, order);
+    let trials = plan.all_trials(BAND, &()).unwrap();
+    let (shape, expected) = array::<f64>("eeg", "weibo-trials");
+    assert!(distance(trials.trial(0), &transposed(shape[1], shape[2], &expected)) < 1e-9);
+    let (covariances, _) = plan.covariances(&Features::whole_trial(BAND), None, &()).unwrap();
+    let (_, expected) = array::<f64>("eeg", "weibo-covariances");
+    assert!(distance(covariances.matrices(), &expected) < 1e-9);
+}
+
+/// Property 58: the lengths of trials.
+#[test]
+fn built_in_datasets_are_what_moabb_says() {
+    let all = built_in().unwrap();
+    let [physionet, weibo] = &all[..] else { panic!() };
+    assert_eq!((physionet.trial_length(160.0), physionet.trial_length(128.0)), (481, 385));
+    assert_eq!(weibo.trial_length(200.0), 801);
+    assert_eq!(physionet.classes(), ["feet", "hands", "left_hand", "right_hand"]);
+    assert_eq!(weibo.classes().len(), 7);
+    assert_eq!(physionet.channels.as_ref().unwrap().len(), 64);
+    assert_eq!(weibo.channels.as_ref().unwrap().len(), 60);
+    assert_eq!(physionet.subjects.as_ref().unwrap().ids().len(), 109);
+    let excluded: Vec<&str> = physionet.excluded.iter().map(|excluded| &*excluded.subject).collect();
+    assert_eq!(excluded, ["88", "92", "100"]);
+    assert_eq!(physionet.checksums.len(), 109 * 6);
+}
+
+/// Property 58: a recording at another rate is refused, unless resampling is asked for.
+#[test]
+fn recordings_at_another_rate_are_refused_or_resampled() {
+    let other = |d: &mut Definition| d.sfreq = 128.0;
+    let path = golden("eeg").join("S001/S001R04.edf");
+    let error = plan(other, &subjects("1")).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "{}: sampled at 160 Hz instead of 128 Hz (a trial would have 481 samples instead of 385)",
+            path.display()
+        )
+    );
+    assert_eq!(error.hint().unwrap(), "leave the subject out, or resample with --resample");
+    let options = PlanOptions { resample: true, ..subjects("1") };
+    let resampled = plan(other, &options).unwrap();
+    assert_eq!(resampled.trial_length(), 385);
+    // The band is far below both Nyquist frequencies, so covariances hardly change.
+    let (ours, _) = resampled.covariances(&Features::whole_trial(BAND), None, &()).unwrap();
+    let (_, expected) = array::<f64>("eeg", "physionet-covariances");
+    assert!(distance(ours.matrices(), &expected) < 0.05);
+}
+
+#[test]
+fn excluded_subjects_are_left_out_with_their_reason_and_rate() {
+    let exclude = |d: &mut Definition| d.excluded[0].subject = "1".into();
+    let folder = tempfile::tempdir().unwrap();
+    for (subject, run) in [(1, 4), (1, 6), (2, 4), (2, 6)] {
+        let to = folder.path().join(format!("S00{subject}"));
+        std::fs::create_dir_all(&to).unwrap();
+        let from = golden("eeg").join(format!("S001/S001R0{run}.edf"));
+        std::fs::copy(from, to.join(format!("S00{subject}R0{run}.edf"))).unwrap();
+    }
+    let roots = [folder.path().to_owned()];
+    let plan = Plan::new(physionet(exclude), &roots, &subjects("1-2")).unwrap();
+    assert_eq!(plan.about("uV").subjects(), ["2"]);
+    let [left_out] = &plan.left_out[..] else { panic!() };
+    assert_eq!((&*left_out.subject, left_out.measured_sfreq), ("1", Some(160.0)));
+    assert_eq!(left_out.reason, "recorded at 128 Hz instead of 160 Hz");
+    let error = Plan::new(physionet(exclude), &roots, &subjects("1")).unwrap_err();
+    assert_eq!(error.to_string(), "the dataset has no trials");
+    // The exclusion is for the rate alone, which resampling mends.
+    let options = PlanOptions { resample: true, ..subjects("1-2") };
+    let plan = Plan::new(physionet(exclude), &roots, &options).unwrap();
+    assert_eq!(plan.about("uV").subjects(), ["1", "2"]);
+}
+
+#[test]
+fn what_is_missing_is_named() {
+    let root = golden("eeg");
+    let message = |change: fn(&mut Definition), ids: &str| plan(change, &subjects(ids)).unwrap_err();
+    let error = message(|_| (), "2");
+    assert_eq!(error.to_string(), format!("S002/S002R04.edf is not in {}", root.display()));
+    assert_eq!(
+        error.hint().unwrap(),
+        "say where the files are with --root, or download them with `fedspd data fetch`"
+    );
+    let error = message(|_| (), "110");
+    assert_eq!(error.to_string(), "there is no subject 110");
+    let error = message(|d| d.channels.as_mut().unwrap().push("Cz".into()), "1");
+    let path = root.join("S001/S001R04.edf");
+    assert_eq!(error.to_string(), format!("{}: channel Cz is not there", path.display()));
+    assert_eq!(
+        error.hint().unwrap(),
+        "the file has Fc5., Fc3., Fc1., Fcz., Fc2., Fc4.; the definition can rename channels under [rename]"
+    );
+    let twice = message(|d| drop(d.rename.insert("Fc3.".into(), "FC5".into())), "1");
+    assert_eq!(twice.to_string(), format!("{}: channel FC5 is there 2 times", path.display()));
+    let error = Plan::new(physionet(|_| ()), &[], &PlanOptions::default()).unwrap_err();
+    assert_eq!(error.to_string(), "S001/S001R04.edf is not in any folder (none was given)");
+}
+
+/// A definition of one's own: files are found by their names, all channels are taken.
+#[test]
+fn a_dataset_of_ones_own_needs_no_more_than_a_definition() {
+    let text = r#"
+        name = "mine"
+        format = "edf"
+        files = "S{subject:3}/S{subject:3}R{run:2}.edf"
+        sfreq = 160
+        interval = [0.5, 2.5]
+        band = [8, 30]
+        events = [{ classes = { T1 = "one", T2 = "two" } }]
+    "#;
+    let mine = Definition::parse(Path::new("mine.toml"), text).unwrap();
+    let plan = Plan::new(mine, &[golden("eeg")], &PlanOptions::default()).unwrap();
+    assert_eq!(plan.channels(), ["Fc5.", "Fc3.", "Fc1.", "Fcz.", "Fc2.", "Fc4."]);
+    assert_eq!((plan.trial_length(), plan.trials(), plan.files()), (321, 8, 2));
+    let runs: Vec<&str> = plan.subjects()[0].iter().map(|run| &*run.ids.run).collect();
+    assert_eq!(runs, ["4", "6"]);
+    plan.covariances(&Features::whole_trial(Band { low: 8.0, high: 30.0 }), None, &()).unwrap();
+}
+
+#[test]
+fn faulty_definitions_are_refused_with_their_fault() {
+    let base = r#"name = "mine"
+format = "edf"
+files = "S{subject}.edf"
+sfreq = 160
+interval = [0, 3]
+band = [8, 32]
+events = [{ classes = { T1 = "one" } }]
+"#;
+    let message = |from: &str, to: &str| {
+        assert!(base.contains(from));
+        let text = base.replace(from, to);
+        Definition::parse(Path::new("mine.toml"), &text).unwrap_err().to_string()
+    };
+    for (from, to, expected) in [
+        ("sfreq = 160", "sfreq = 0", "mine.toml: `sfreq` is 0; it must be positive"),
+        ("[0, 3]", "[3, 3]", "mine.toml: `interval` is [3, 3]; it must begin before it ends"),
+        ("[8, 32]", "[8, 80]", "mine.toml: `band` is [8, 80]; it must lie between 0 and 80 Hz"),
+        ("{ T1 = \"one\" }", "{}", "mine.toml: `events` names no class"),
+        (
+            "sfreq = 160",
+            "sfreq = 160\nunit = \"pV\"",
+            "mine.toml: `unit` is \"pV\"; it must be V, mV, uV or nV",
+        ),
+        ("sfreq = 160", "sfreq = 160\nchannels = [\"C3\", \"C3\"]", "mine.toml: `channels` lists C3 twice"),
+        ("\"edf\"", "\"mat\"", "mine.toml: `format` is \"mat\", but there is no table `mat`"),
+    ] {
+        assert_eq!(message(from, to), expected);
+    }
+    let unknown = message("sfreq = 160", "sfrq = 160");
+    assert!(
+        unknown.starts_with("mine.toml: TOML parse error at line 4") && unknown.contains("sfrq"),
+        "{unknown}"
+    );
+    let files = message("S{subject}", "S{run}");
+    assert!(files.contains("`files` must have a place for the {subject}"), "{files}");
+    assert_eq!(definition("physionet").unwrap_err().to_string(), "there is no dataset `physionet`");
+    assert!(matches!(definition("nowhere/mine.toml").unwrap_err(), Error::File { .. }));
+}
+
+#[test]
+fn threads_change_no_bit() {
+    let folder = tempfile::tempdir().unwrap();
+    for subject in 1..=5 {
+        let to = folder.path().join(format!("S00{subject}"));
+        std::fs::create_dir_all(&to).unwrap();
+        for run in [4, 6] {
+            let from = golden("eeg").join(format!("S001/S001R0{run}.edf"));
+            std::fs::copy(from, to.join(format!("S00{subject}R0{run}.edf"))).unwrap();
+        }
+    }
+    let roots: [PathBuf; 1] = [folder.path().to_owned()];
+    let plan = Plan::new(physionet(|_| ()), &roots, &subjects("5,1-4")).unwrap();
+    assert_eq!(plan.about("uV").subjects(), ["5", "1", "2", "3", "4"]);
+    let features = Features::whole_trial(BAND);
+    let on = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| plan.covariances(&features, Some(SpdMetric::AffineInvariant), &()).unwrap().0)
+    };
+    assert_eq!(on(1), on(3));
+}

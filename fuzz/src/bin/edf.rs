@@ -1,0 +1,81 @@
+//! The reader of EDF and BDF.
+
+use std::io::Cursor;
+use std::process::ExitCode;
+
+use fedspd_eeg::read::{EdfFault, EdfFile};
+use fedspd_fuzz::{Target, kind};
+
+fn main() -> ExitCode {
+    let edf = include_bytes!("../../../golden/edf/small.edf").to_vec();
+    let bdf = include_bytes!("../../../golden/edf/small.bdf").to_vec();
+    let discontinuous = |mut bytes: Vec<u8>| {
+        bytes[196] = b'D';
+        bytes
+    };
+    let target = Target {
+        name: "edf",
+        seeds: vec![edf.clone(), discontinuous(edf), bdf.clone(), discontinuous(bdf)],
+        tokens: &[
+            b"-1      ",
+            b"0       ",
+            b"1       ",
+            b"4       ",
+            b"16      ",
+            b"512     ",
+            b"768     ",
+            b"99999999",
+            b"-9999999",
+            b"1e308   ",
+            b"-1e308  ",
+            b"1e-320  ",
+            b"NaN     ",
+            b"inf     ",
+            b"0.0001  ",
+            b"32767   ",
+            b"-32768  ",
+            b"2   ",
+            b"9999",
+            b"uV      ",
+            b"mV      ",
+            b"EDF+C",
+            b"EDF+D",
+            b"BDF+D",
+            b"EDF Annotations ",
+            b"BDF Annotations ",
+            b"0       X",
+            b"\xffBIOSEMI",
+            b"+0\x14\x14\0",
+            b"+1.5\x1501\x14x\x14\0",
+            b"\x14\x14\x14\x14",
+            b"-99999999999\x14",
+            b"\x14\0",
+        ],
+        read,
+        // Two bytes of annotations, a letter and its end, become an `Annotation` and a string in a vector that grows by doubling.
+        memory_per_byte: 128,
+    };
+    target.main()
+}
+
+fn read(bytes: &[u8]) -> String {
+    let mut file = match EdfFile::new(Cursor::new(bytes)) {
+        Ok(file) => file,
+        Err(fault) => return name(&fault),
+    };
+    let signals: Vec<usize> = file.header().sampled().collect();
+    let outcomes = [
+        file.annotations().map(drop),
+        file.gaps().map(drop),
+        file.read(&signals).map(drop),
+        file.read(&signals[..signals.len().min(1)]).map(drop),
+        file.recording(&signals).map(drop),
+    ];
+    let words = outcomes.iter().map(|outcome| outcome.as_ref().map_or_else(name, |()| "ok".to_owned()));
+    words.collect::<Vec<_>>().join(", ")
+}
+
+/// Problems of annotations are told apart by their text.
+fn name(fault: &EdfFault) -> String {
+    if let EdfFault::Annotation { problem, .. } = fault { (*problem).to_owned() } else { kind(fault) }
+}

@@ -1,0 +1,197 @@
+//! Damages sound files and gives them to a reader: it may refuse them, but neither panic, nor take more memory than the bytes there
+//! warrant, nor take long.
+//!
+//! A program of its own, because coverage-guided fuzzers need an unstable compiler. Instead of coverage, what a reader says is the
+//! guide: an input with a new outcome is kept and damaged further. The same seed gives the same inputs, in the same order.
+
+mod mutation;
+
+use std::collections::HashSet;
+use std::fs;
+use std::io;
+use std::panic::{self, AssertUnwindSafe};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use rand::RngExt;
+use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
+
+/// No input of a few kilobytes takes as long, unless a loop depends on a number in it.
+const LONGEST: Duration = Duration::from_secs(2);
+/// Inputs grow up to so many times the longest seed.
+const LARGEST_GROWTH: usize = 4;
+/// What a reader takes whatever it reads.
+const FIXED_MEMORY: u64 = 1 << 16;
+
+/// A reader, and what to give to it.
+pub struct Target {
+    /// Its name.
+    pub name: &'static str,
+    /// Sound files, small ones.
+    pub seeds: Vec<Vec<u8>>,
+    /// Words of the format and numbers as it writes them: they get further than random bytes.
+    pub tokens: &'static [&'static [u8]],
+    /// Reads the bytes in all ways and says briefly what came of it. There should be few outcomes: kinds of faults, not their numbers.
+    pub read: fn(&[u8]) -> String,
+    /// How many bytes of memory a byte of the input may cost.
+    pub memory_per_byte: u64,
+}
+
+/// The name of a fault without its numbers.
+pub fn kind(fault: &impl std::fmt::Debug) -> String {
+    let text = format!("{fault:?}");
+    text.chars().take_while(|letter| letter.is_alphanumeric()).collect()
+}
+
+/// How long to go on.
+#[derive(Clone, Copy, Debug)]
+pub enum Limit {
+    /// So long.
+    Time(Duration),
+    /// So many inputs.
+    Inputs(u64),
+}
+
+/// What was tried.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// How many inputs.
+    pub inputs: u64,
+    /// The different outcomes, sorted.
+    pub outcomes: Vec<String>,
+}
+
+/// An input that a reader does not stand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The input.
+    pub input: Vec<u8>,
+    /// What happened.
+    pub what: String,
+}
+
+impl Target {
+    /// Gives damaged files to the reader.
+    ///
+    /// # Errors
+    /// The first finding.
+    pub fn run(&self, seed: u64, limit: Limit) -> Result<Report, Finding> {
+        let start = Instant::now();
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let largest = LARGEST_GROWTH * self.seeds.iter().map(Vec::len).max().unwrap_or(0);
+        let mut inputs = 0;
+        let mut seen = HashSet::new();
+        let mut kept = self.seeds.clone();
+        for input in &self.seeds {
+            seen.insert(self.outcome(input)?);
+        }
+        let goes_on = |inputs| match limit {
+            Limit::Time(time) => start.elapsed() < time,
+            Limit::Inputs(most) => inputs < most,
+        };
+        while !kept.is_empty() && goes_on(inputs) {
+            // Sound files every other time: what is kept is mostly broken, and little that is broken twice is read far.
+            let from = if rng.random() { &self.seeds } else { &kept };
+            let input = mutation::damage(&mut rng, from, self.tokens, largest);
+            inputs += 1;
+            if seen.insert(self.outcome(&input)?) {
+                kept.push(input);
+            }
+        }
+        let mut outcomes: Vec<String> = seen.into_iter().collect();
+        outcomes.sort_unstable();
+        Ok(Report { inputs, outcomes })
+    }
+
+    /// What the reader says, if it stands the input.
+    fn outcome(&self, input: &[u8]) -> Result<String, Finding> {
+        let finding = |what| Finding { input: input.to_vec(), what };
+        let start = Instant::now();
+        let mut outcome = Err(None);
+        let memory = allocation_counter::measure(|| {
+            let read = panic::catch_unwind(AssertUnwindSafe(|| (self.read)(input)));
+            outcome = read.map_err(|panic| {
+                let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+                text.or_else(|| panic.downcast_ref::<String>().cloned())
+            });
+        });
+        let outcome = outcome.map_err(|text| finding(format!("panic: {}", text.unwrap_or_default())))?;
+        let limit = self.memory_per_byte * input.len() as u64 + FIXED_MEMORY;
+        if memory.bytes_max > limit {
+            return Err(finding(format!("{} bytes of memory for {} bytes", memory.bytes_max, input.len())));
+        }
+        if start.elapsed() > LONGEST {
+            return Err(finding(format!("{:?} for {} bytes", start.elapsed(), input.len())));
+        }
+        Ok(outcome)
+    }
+
+    /// The program of a target: `<seconds> <seed>`. A finding is saved under `fuzz/findings/`.
+    #[allow(clippy::print_stdout, clippy::print_stderr)] // its output is what it is for
+    pub fn main(&self) -> ExitCode {
+        let argument = |place, default| {
+            let text = std::env::args().nth(place);
+            text.map_or(Ok(default), |text| text.parse().map_err(|_| text))
+        };
+        let (seconds, seed) = match (argument(1, 60), argument(2, 0)) {
+            (Ok(seconds), Ok(seed)) => (seconds, seed),
+            (Err(text), _) | (_, Err(text)) => {
+                eprintln!("`{text}` is not a whole number; usage: {} [seconds] [seed]", self.name);
+                return ExitCode::from(2);
+            }
+        };
+        match self.run(seed, Limit::Time(Duration::from_secs(seconds))) {
+            Ok(report) => {
+                println!("{}: {} inputs, {} outcomes", self.name, report.inputs, report.outcomes.len());
+                ExitCode::SUCCESS
+            }
+            Err(finding) => {
+                eprintln!("{}: {}", self.name, finding.what);
+                match self.save(&finding) {
+                    Ok(path) => eprintln!("the input is in {}", path.display()),
+                    Err(error) => eprintln!("the input could not be saved: {error}"),
+                }
+                ExitCode::FAILURE
+            }
+        }
+    }
+
+    fn save(&self, finding: &Finding) -> io::Result<PathBuf> {
+        let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/findings"));
+        fs::create_dir_all(&folder)?;
+        let path = folder.join(self.name);
+        fs::write(&path, &finding.input)?;
+        Ok(path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn target(read: fn(&[u8]) -> String) -> Target {
+        let seeds = vec![b"a small file".to_vec(), b"another one".to_vec()];
+        Target { name: "test", seeds, tokens: &[b"token"], read, memory_per_byte: 4 }
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_inputs() {
+        let sum = |bytes: &[u8]| bytes.iter().fold(0_u8, |sum, byte| sum.wrapping_mul(31) ^ byte).to_string();
+        let report = |seed| target(sum).run(seed, Limit::Inputs(40)).unwrap();
+        assert_eq!(report(1), report(1));
+        assert_eq!(report(1).inputs, 40);
+        assert_ne!(report(1).outcomes, report(2).outcomes);
+    }
+
+    #[test]
+    fn panics_and_wasted_memory_are_found() {
+        let panics = |bytes: &[u8]| bytes[4..].len().to_string();
+        let finding = target(panics).run(0, Limit::Inputs(10_000)).unwrap_err();
+        assert!(finding.input.len() < 4 && finding.what.starts_with("panic: range start"), "{finding:?}");
+
+        let wastes = |bytes: &[u8]| vec![0_u8; usize::from(bytes.contains(&b'!')) << 20].len().to_string();
+        let finding = target(wastes).run(0, Limit::Inputs(100_000)).unwrap_err();
+        assert!(finding.input.contains(&b'!') && finding.what.contains("bytes of memory"), "{finding:?}");
+    }
+}

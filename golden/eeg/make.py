@@ -1,0 +1,177 @@
+# /// script
+# requires-python = ">=3.11"
+# dependencies = ["mne==1.13.2", "numpy==2.4.6", "scipy==1.17.1", "pyriemann==0.12", "scikit-learn==1.9.1"]
+# ///
+"""Make the golden values of the way from recordings to covariances (see README.md).
+
+Everything but `real-*.npy` comes from a seeded generator. `--data` takes the folder that holds the EDF files of PhysionetMI
+(S001/S001R04.edf and so on), for `real-*.npy`.
+"""
+
+import argparse
+from pathlib import Path
+
+import mne
+import numpy as np
+import scipy.io
+import scipy.signal
+from pyriemann.estimation import Covariances
+from pyriemann.geometry.mean import mean_logeuclid, mean_riemann
+from pyriemann.geometry.base import invsqrtm
+
+mne.set_log_level("ERROR")
+HERE = Path(__file__).parent
+SEED = 20261116
+
+# (name, rate, band, samples)
+FILTERS = [
+    ("paper-160", 160, (8, 32), 700),
+    ("paper-200", 200, (8, 32), 700),
+    ("paper-128", 128, (8, 32), 700),
+    ("slow", 160, (0.3, 8), 2600),
+    ("narrow", 250, (9.5, 10.5), 900),
+    ("wide", 160, (1, 79), 500),
+    ("short", 160, (8, 32), 40),
+]
+RESAMPLINGS = [(128, 160), (200, 160), (250, 160), (160, 128)]
+CLASSES = ["feet", "hands", "left_hand", "right_hand"]
+
+
+def save(name, values):
+    np.save(HERE / f"{name}.npy", np.ascontiguousarray(values))
+
+
+def signal(rng, channels, samples):
+    """Pink-ish noise with an offset: what a filter must cope with."""
+    return np.cumsum(rng.normal(size=(channels, samples)), axis=1) + 40 * rng.normal(size=(channels, 1))
+
+
+def filters():
+    rng = np.random.default_rng(SEED)
+    for name, rate, (low, high), samples in FILTERS:
+        x = signal(rng, 3, samples)
+        save(f"filter-{name}-in", x)
+        save(f"filter-{name}-out", mne.filter.filter_data(x, rate, low, high, method="iir"))
+
+
+def resamplings():
+    rng = np.random.default_rng(SEED + 1)
+    for old, new in RESAMPLINGS:
+        x = signal(rng, 2, 333)
+        up, down = np.array([new, old]) // np.gcd(new, old)
+        save(f"resample-{old}-{new}-in", x)
+        save(f"resample-{old}-{new}-out", scipy.signal.resample_poly(x, up, down, axis=1))
+
+
+def write_edf(path, labels, rate, digital, annotations):
+    """EDF+C with records of one second, microvolts from -3276.8 to 3276.7, and one annotation signal of 120 bytes."""
+    records = digital.shape[1] // rate
+    field = lambda value, width: str(value).ljust(width)[:width].encode("ascii")
+    n = len(labels) + 1
+    head = field("0", 8) + field("X X X X", 80) + field("Startdate 12-AUG-2009 X X X", 80) + field("12.08.09", 8) + field("16.15.00", 8)
+    head += field(256 * (n + 1), 8) + field("EDF+C", 44) + field(records, 8) + field(1, 8) + field(n, 4)
+    columns = [
+        ([*labels, "EDF Annotations"], 16), ([""] * n, 80), (["uV"] * (n - 1) + [""], 8),
+        (["-3276.8"] * (n - 1) + ["-1"], 8), (["3276.7"] * (n - 1) + ["1"], 8),
+        (["-32768"] * n, 8), (["32767"] * n, 8), ([""] * n, 80), ([rate] * (n - 1) + [60], 8), ([""] * n, 32),
+    ]
+    for values, width in columns:
+        head += b"".join(field(value, width) for value in values)
+    body = b""
+    for record in range(records):
+        piece = digital[:, record * rate : (record + 1) * rate]
+        notes = f"+{record}\x14\x14\x00"
+        for onset, duration, text in annotations:
+            if record <= onset < record + 1:
+                notes += f"+{onset:g}\x15{duration:g}\x14{text}\x14\x00"
+        body += piece.astype("<i2").tobytes() + notes.encode().ljust(120, b"\x00")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(head + body)
+
+
+def recordings():
+    """Two runs of one subject in the layout of PhysionetMI, with its first six channels."""
+    rng = np.random.default_rng(SEED + 2)
+    labels = ["Fc5.", "Fc3.", "Fc1.", "Fcz.", "Fc2.", "Fc4."]
+    mixing = rng.normal(size=(6, 6))
+    for run in (4, 6):
+        seconds, rate = 31, 160
+        x = mixing @ rng.normal(size=(6, seconds * rate)) * 80 + 60 * np.sin(np.arange(seconds * rate) / 9)
+        # The last trial is cut off by the end of the recording.
+        texts = ["T0", "T2", "T0", "T1", "T0", "T1", "T0", "T2", "T0", "T1"]
+        onsets = [0, 1.5, 4.6, 6.7, 9.8, 11.9, 15, 17.3, 22.4, 28.5]
+        notes = [(onset, 3.1, text) for onset, text in zip(onsets, texts)]
+        write_edf(HERE / "S001" / f"S001R{run:02}.edf", labels, rate, np.clip(np.round(x), -32768, 32767), notes)
+
+
+def physionet_epochs(path, run):
+    """As MOABB's MotorImagery paradigm does it: band-pass of the continuous run, then epochs of [0, 3] s, in microvolts."""
+    names = {"T1": "left_hand", "T2": "right_hand"} if run in (4, 8, 12) else {"T1": "hands", "T2": "feet"}
+    raw = mne.io.read_raw_edf(path, preload=True)
+    raw.filter(8, 32, method="iir")
+    ids = {text: CLASSES.index(name) for text, name in names.items()}
+    events, ids = mne.events_from_annotations(raw, event_id=ids)
+    epochs = mne.Epochs(raw, events, ids, tmin=0, tmax=3, baseline=None, proj=False, preload=True, event_repeated="drop", on_missing="ignore")
+    return epochs.get_data(picks="eeg") * 1e6, epochs.events[:, 2]
+
+
+def pipeline():
+    parts = [physionet_epochs(HERE / "S001" / f"S001R{run:02}.edf", run) for run in (4, 6)]
+    x, y = np.concatenate([x for x, _ in parts]), np.concatenate([y for _, y in parts])
+    save("physionet-trials", x[:2])
+    save("physionet-labels", y.astype(np.int64))
+    covariances = np.stack([np.cov(trial) for trial in x])
+    save("physionet-covariances", covariances)
+    save("physionet-oas", Covariances("oas").transform(x))
+    save("physionet-ledoit-wolf", Covariances("lwf").transform(x))
+    for name, mean in (("riemannian", mean_riemann(covariances, tol=1e-12, maxiter=200)), ("logeuclidean", mean_logeuclid(covariances))):
+        save(f"physionet-mean-{name}", mean)
+        root = invsqrtm(mean)
+        save(f"physionet-recentred-{name}", root @ covariances @ root)
+
+
+def weibo():
+    """A file in the layout of Weibo2014 with four of its channels, and what MOABB makes of it."""
+    rng = np.random.default_rng(SEED + 3)
+    data = np.round(30 * rng.normal(size=(5, 1600, 8)) + 100 * rng.normal(size=(5, 1, 1)))
+    label = np.array([3, 1, 7, 2, 4, 6, 5, 1.0]).reshape(-1, 1)
+    scipy.io.savemat(HERE / "subject_1.mat", {"data": data, "label": label}, do_compression=True)
+    trials = data.transpose(2, 0, 1)
+    trials = trials - trials.mean(axis=2, keepdims=True)
+    padded = np.pad(trials, ((0, 0), (0, 0), (50, 50)))
+    info = mne.create_info(["Fp1", "CB1", "Fpz", "VEO", "Fp2"], 200, ["eeg", "misc", "eeg", "eog", "eeg"])
+    raw = mne.io.RawArray(np.concatenate(list(1e-6 * padded), axis=1), info)
+    raw.filter(8, 32, method="iir")
+    onsets = 50 + 1700 * np.arange(8)
+    events = np.c_[onsets, np.zeros(8), label[:, 0]].astype(int)
+    epochs = mne.Epochs(raw, events, tmin=3, tmax=7, baseline=None, proj=False, preload=True, event_repeated="drop")
+    x = epochs.get_data(picks="eeg") * 1e6
+    assert x.shape == (8, 3, 801)
+    save("weibo-trials", x[:1])
+    save("weibo-covariances", np.stack([np.cov(trial) for trial in x]))
+
+
+def real(folder):
+    """For each trial of subjects 1 to 10 in our order: label, and trace and log-determinant of its covariance and of OAS."""
+    labels, numbers = [], []
+    for subject in range(1, 11):
+        for run in (4, 8, 12, 6, 10, 14):
+            x, y = physionet_epochs(folder / f"S{subject:03}" / f"S{subject:03}R{run:02}.edf", run)
+            labels.append(np.c_[np.full(len(y), subject), np.full(len(y), run), y])
+            for trial, oas in zip(x, Covariances("oas").transform(x)):
+                c = np.cov(trial)
+                numbers.append([np.trace(c), np.linalg.slogdet(c)[1], np.trace(oas), np.linalg.slogdet(oas)[1]])
+    save("real-labels", np.concatenate(labels).astype(np.int64))
+    save("real-numbers", np.array(numbers))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, required=True)
+    arguments = parser.parse_args()
+    filters()
+    resamplings()
+    recordings()
+    pipeline()
+    weibo()
+    real(arguments.data)
