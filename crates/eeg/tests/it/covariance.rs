@@ -103,7 +103,9 @@ fn deficient_covariances_are_refused_with_the_likely_cause() {
     let twice = rows(&|row| row[4] = -3.0 * row[1]);
     let average = rows(&|row| {
         let mean = row.iter().sum::<f64>() / 5.0;
-        row.iter_mut().for_each(|x| *x -= mean);
+        for x in row {
+            *x -= mean;
+        }
     });
     let dependent = rows(&|row| row[3] = row[0] + 2.0 * row[1]);
     let short = noise(6, n * 4);

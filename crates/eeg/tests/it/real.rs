@@ -58,7 +58,7 @@ fn ten_subjects_equal_mne_and_pyriemann() {
     let origins = &plan.about("uV").origins;
     for (origin, row) in origins.iter().zip(labels.chunks_exact(3)) {
         assert_eq!((origin.subject.parse(), origin.run.parse()), (Ok(row[0]), Ok(row[1])));
-        assert_eq!(origin.label as i64, row[2]);
+        assert_eq!(i64::try_from(origin.label), Ok(row[2]));
     }
     for subject in plan.about("uV").subjects() {
         for class in 0..4 {

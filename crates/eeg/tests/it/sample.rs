@@ -15,7 +15,7 @@ fn the_sample_is_what_it_says() {
     assert_eq!((&*about.unit, &sample.inputs[..]), (SQUARE_MICROVOLTS, &["8-32 Hz, 0-3 s".to_owned()][..]));
     assert!(attribution().contains("ODC-By 1.0"));
     let (_, labels) = array::<i64>("eeg", "real-labels");
-    let ours: Vec<i64> = about.origins.iter().map(|origin| origin.label as i64).collect();
+    let ours: Vec<i64> = about.origins.iter().map(|origin| i64::try_from(origin.label).unwrap()).collect();
     assert_eq!(ours, labels.chunks_exact(3).map(|row| row[2]).collect::<Vec<_>>());
     let qualities = sample.quality().unwrap();
     sample.check(&qualities, None).unwrap();
