@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use fedspd_manifold::SymmetricEigen;
 use serde::Serialize;
 
 use crate::read::EdfFile;
@@ -115,6 +114,5 @@ fn rank(
     }
     let mut covariance = vec![0.0; n * n];
     CovarianceWorkspace::new(n)?.estimate(Estimator::Sample, &samples, &mut covariance)?;
-    let quality = Quality::of(&mut SymmetricEigen::new(n)?, &covariance)?;
-    Ok(Some((quality.rank, n)))
+    Ok(Quality::of(n, &covariance)?.first().map(|quality| (quality.rank, n)))
 }

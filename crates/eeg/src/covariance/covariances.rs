@@ -1,7 +1,5 @@
 //! Covariances of trials.
 
-use fedspd_manifold::SymmetricEigen;
-
 use super::{Cause, Quality};
 use crate::{About, Error};
 
@@ -77,9 +75,7 @@ impl Covariances {
     /// # Errors
     /// [`Error::Geometry`] if an entry is not finite.
     pub fn quality(&self) -> Result<Vec<Quality>, Error> {
-        let n = self.about.channels.len();
-        let mut eigen = SymmetricEigen::new(n)?;
-        self.matrices.chunks_exact(n * n).map(|matrix| Quality::of(&mut eigen, matrix)).collect()
+        Quality::of(self.about.channels.len(), &self.matrices)
     }
 
     /// Checks that every matrix is positive definite.

@@ -43,19 +43,23 @@ pub enum Cause {
 const SAME: f64 = 1e-10;
 
 impl Quality {
-    /// Measures a covariance.
+    /// Measures `n x n` covariances, one after the other.
     ///
     /// # Errors
     /// [`Error::Geometry`] if an entry is not finite.
-    pub fn of(eigen: &mut SymmetricEigen<f64>, covariance: &[f64]) -> Result<Self, Error> {
-        let n = eigen.n();
-        let mut values = vec![0.0; n];
-        eigen.eigenvalues(covariance, &mut values)?;
+    pub fn of(n: usize, covariances: &[f64]) -> Result<Vec<Self>, Error> {
+        let mut values = vec![0.0; covariances.len().checked_div(n).unwrap_or(0)];
+        SymmetricEigen::new(n)?.eigenvalues(covariances, &mut values)?;
+        Ok(values.chunks_exact(n).map(Self::of_spectrum).collect())
+    }
+
+    fn of_spectrum(values: &[f64]) -> Self {
+        let n = values.len();
         let fold = |start: f64, better: fn(f64, f64) -> f64| values.iter().copied().fold(start, better);
         let (smallest, largest) = (fold(f64::INFINITY, f64::min), fold(f64::NEG_INFINITY, f64::max));
         let floor = n as f64 * f64::EPSILON * largest;
         let rank = values.iter().filter(|value| **value > floor && **value > 0.0).count();
-        Ok(Self { rank, smallest, largest })
+        Self { rank, smallest, largest }
     }
 
     /// The ratio of the largest to the smallest eigenvalue; infinite if that is not positive.

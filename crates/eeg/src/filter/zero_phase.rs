@@ -17,8 +17,8 @@ pub struct ZeroPhase {
     padding: usize,
 }
 
-/// Samples that all sections process before the next ones come: a block of them stays in the first-level cache.
-const BLOCK: usize = 256;
+/// Samples that all sections process before the next ones come: a block of one group of channels stays in the first-level cache.
+const BLOCK: usize = 128;
 
 impl ZeroPhase {
     /// The band-pass that MNE's `raw.filter(low, high, method="iir")` uses.
@@ -103,81 +103,135 @@ struct Pass<'a> {
 impl Kernel<f64> for Pass<'_> {
     type Output = ();
 
+    /// Blocks of samples go through all sections before the next block comes, so that memory is read and written once each way.
     #[inline(always)]
     fn run<V: Lanes<Scalar = f64>>(self) {
-        let (channels, length) = (self.channels, self.samples.len() / self.channels);
-        let padding = self.filter.padding.min(length - 1);
-        let mut lanes = vec![0.0; (length + 2 * padding) * V::WIDTH];
-        let mut states = vec![[V::zero(); 2]; self.filter.sections.len()];
-        for first in (0..channels).step_by(V::WIDTH) {
-            let width = V::WIDTH.min(channels - first);
-            let rows = lanes[padding * V::WIDTH..].chunks_exact_mut(V::WIDTH);
-            for (row, sample) in rows.zip(self.samples.chunks_exact(channels)) {
-                row[..width].copy_from_slice(&sample[first..first + width]);
+        let Self { filter, channels, samples } = self;
+        let length = samples.len() / channels;
+        let padding = filter.padding.min(length - 1) * channels;
+        let mut padded = [vec![0.0; padding], vec![0.0; padding]];
+        reflect(channels, samples, &mut padded);
+        let [before, after] = &mut padded;
+
+        let mut cascade = Cascade::<V>::new(filter, channels);
+        cascade.start(if padding > 0 { &before[..channels] } else { &samples[..channels] });
+        for piece in [&mut before[..], &mut samples[..], &mut after[..]] {
+            for block in piece.chunks_mut(BLOCK * channels) {
+                cascade.pass(block, false);
             }
-            reflect::<V>(&mut lanes, padding, length);
-            both_ways::<V>(self.filter, &mut states, &mut lanes);
-            let rows = lanes[padding * V::WIDTH..].chunks_exact(V::WIDTH);
-            for (row, sample) in rows.zip(self.samples.chunks_exact_mut(channels)) {
-                sample[first..first + width].copy_from_slice(&row[..width]);
+        }
+        let last =
+            if padding > 0 { &after[padding - channels..] } else { &samples[samples.len() - channels..] };
+        cascade.start(last);
+        for piece in [&mut after[..], &mut samples[..], &mut before[..]] {
+            for block in piece.rchunks_mut(BLOCK * channels) {
+                cascade.pass(block, true);
             }
         }
     }
 }
 
 /// Fills the padding with the odd reflections `2 x_0 - x_i` of the signal between.
-#[inline(always)]
-fn reflect<V: Lanes<Scalar = f64>>(lanes: &mut [f64], padding: usize, length: usize) {
-    let at = |row: usize| row * V::WIDTH..(row + 1) * V::WIDTH;
-    let (start, end) = (padding, padding + length - 1);
-    let first = V::load(&lanes[at(start)]) * V::splat(2.0);
-    let last = V::load(&lanes[at(end)]) * V::splat(2.0);
-    for i in 1..=padding {
-        let (before, after) = (V::load(&lanes[at(start + i)]), V::load(&lanes[at(end - i)]));
-        (first - before).store(&mut lanes[at(start - i)]);
-        (last - after).store(&mut lanes[at(end + i)]);
-    }
-}
-
-#[inline(always)]
-fn both_ways<V: Lanes<Scalar = f64>>(filter: &ZeroPhase, states: &mut [[V; 2]], lanes: &mut [f64]) {
-    start(filter, states, V::load(&lanes[..V::WIDTH]));
-    for block in lanes.chunks_mut(BLOCK * V::WIDTH) {
-        for (section, state) in filter.sections.iter().zip(states.iter_mut()) {
-            section_pass::<V>(section, state, block.chunks_exact_mut(V::WIDTH));
+fn reflect(channels: usize, samples: &[f64], [before, after]: &mut [Vec<f64>; 2]) {
+    let last = samples.len() - channels;
+    let rows = before.chunks_exact_mut(channels).rev().zip(samples.chunks_exact(channels).skip(1));
+    for (row, mirrored) in rows {
+        for ((out, x), first) in row.iter_mut().zip(mirrored).zip(&samples[..channels]) {
+            *out = 2.0 * first - x;
         }
     }
-    start(filter, states, V::load(&lanes[lanes.len() - V::WIDTH..]));
-    for block in lanes.rchunks_mut(BLOCK * V::WIDTH) {
-        for (section, state) in filter.sections.iter().zip(states.iter_mut()) {
-            section_pass::<V>(section, state, block.chunks_exact_mut(V::WIDTH).rev());
+    let rows = after.chunks_exact_mut(channels).zip(samples.chunks_exact(channels).rev().skip(1));
+    for (row, mirrored) in rows {
+        for ((out, x), end) in row.iter_mut().zip(mirrored).zip(&samples[last..]) {
+            *out = 2.0 * end - x;
         }
     }
 }
 
-/// The steady state for an endless input of what comes first.
-#[inline(always)]
-fn start<V: Lanes<Scalar = f64>>(filter: &ZeroPhase, states: &mut [[V; 2]], first: V) {
-    for (state, steady) in states.iter_mut().zip(&filter.steady) {
-        *state = [first * V::splat(steady[0]), first * V::splat(steady[1])];
+/// All sections with their states for all channels, in groups of a vector's width.
+struct Cascade<'a, V> {
+    filter: &'a ZeroPhase,
+    channels: usize,
+    /// For each group and section.
+    states: Vec<[V; 2]>,
+    /// A block of one group.
+    lanes: Vec<f64>,
+}
+
+impl<'a, V: Lanes<Scalar = f64>> Cascade<'a, V> {
+    fn new(filter: &'a ZeroPhase, channels: usize) -> Self {
+        let states = vec![[V::zero(); 2]; channels.div_ceil(V::WIDTH) * filter.sections.len()];
+        Self { filter, channels, states, lanes: vec![0.0; BLOCK * V::WIDTH] }
+    }
+
+    /// The steady state for an endless input of what comes first.
+    #[inline(always)]
+    fn start(&mut self, first: &[f64]) {
+        let groups = self.states.chunks_exact_mut(self.filter.sections.len());
+        for (states, part) in groups.zip(first.chunks(V::WIDTH)) {
+            let lanes = &mut self.lanes[..V::WIDTH];
+            copy::<V>(part, lanes);
+            let first = V::load(lanes);
+            for (state, steady) in states.iter_mut().zip(&self.filter.steady) {
+                *state = [first * V::splat(steady[0]), first * V::splat(steady[1])];
+            }
+        }
+    }
+
+    /// Filters a block in place, from its first sample or from its last.
+    #[inline(always)]
+    fn pass(&mut self, block: &mut [f64], backward: bool) {
+        let (width, channels) = (V::WIDTH, self.channels);
+        let groups = self.states.chunks_exact_mut(self.filter.sections.len());
+        for (group, states) in groups.enumerate() {
+            let part = group * width..channels.min((group + 1) * width);
+            let lanes = &mut self.lanes[..block.len() / channels * width];
+            for (row, sample) in lanes.chunks_exact_mut(width).zip(block.chunks_exact(channels)) {
+                copy::<V>(&sample[part.clone()], row);
+            }
+            for (section, state) in self.filter.sections.iter().zip(states) {
+                if backward {
+                    section_pass::<V>(section, state, lanes.chunks_exact_mut(width).rev());
+                } else {
+                    section_pass::<V>(section, state, lanes.chunks_exact_mut(width));
+                }
+            }
+            for (row, sample) in lanes.chunks_exact(width).zip(block.chunks_exact_mut(channels)) {
+                copy::<V>(row, &mut sample[part.clone()]);
+            }
+        }
     }
 }
 
+/// Copies as many numbers as both have; whole vectors at once, since calls for a few bytes would cost more than the filter.
+#[inline(always)]
+fn copy<V: Lanes<Scalar = f64>>(from: &[f64], to: &mut [f64]) {
+    if from.len() == V::WIDTH && to.len() == V::WIDTH {
+        V::load(from).store(to);
+    } else {
+        let count = from.len().min(to.len());
+        to[..count].copy_from_slice(&from[..count]);
+    }
+}
+
+/// Transposed direct form II, `y = b0 x + s0`, `s0 <- b1 x - a1 y + s1`, `s1 <- b2 x - a2 y`, with `y` put in: the states then wait for one
+/// operation less of the last sample.
 #[inline(always)]
 fn section_pass<'a, V: Lanes<Scalar = f64>>(
     section: &Section,
     state: &mut [V; 2],
     rows: impl Iterator<Item = &'a mut [f64]>,
 ) {
-    let (b0, b1, b2) = (V::splat(section.b[0]), V::splat(section.b[1]), V::splat(section.b[2]));
-    let (a1, a2) = (V::splat(section.a[0]), V::splat(section.a[1]));
+    let Section { b, a } = *section;
+    let (b0, a1, a2) = (V::splat(b[0]), V::splat(a[0]), V::splat(a[1]));
+    let (c1, c2) = (V::splat(b[1] - a[0] * b[0]), V::splat(b[2] - a[1] * b[0]));
     let [mut s0, mut s1] = *state;
     for row in rows {
         let x = V::load(row);
-        let y = b0.mul_add(x, s0);
-        s0 = a1.neg_mul_add(y, b1.mul_add(x, s1));
-        s1 = a2.neg_mul_add(y, b2 * x);
-        y.store(row);
+        b0.mul_add(x, s0).store(row);
+        let next = a1.neg_mul_add(s0, c1.mul_add(x, s1));
+        s1 = a2.neg_mul_add(s0, c2 * x);
+        s0 = next;
     }
     *state = [s0, s1];
 }

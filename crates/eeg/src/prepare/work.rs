@@ -1,7 +1,7 @@
 //! The work: filter, cut, estimate; subject by subject, in parallel and in order.
 
+use fedspd_manifold::SpdMetric;
 use fedspd_manifold::simd::Simd;
-use fedspd_manifold::{SpdMetric, SymmetricEigen};
 use rayon::prelude::*;
 
 use super::file::samples;
@@ -10,6 +10,9 @@ use crate::about::{MICROVOLTS, NO_UNIT, SQUARE_MICROVOLTS};
 use crate::covariance::{CovarianceWorkspace, Quality, QualitySummary};
 use crate::filter::{Band, ZeroPhase, resample};
 use crate::{About, Covariances, Error, Trials};
+
+/// How many subjects are worked on before their results are passed on: enough that threads rarely wait for each other.
+const SUBJECTS_PER_THREAD: usize = 4;
 
 impl Plan {
     /// The covariances of all trials, and the worst of their qualities.
@@ -43,7 +46,7 @@ impl Plan {
         features: &Features,
         recentre: Option<SpdMetric>,
         progress: &impl Progress,
-        mut sink: impl FnMut(Covariances) -> Result<(), Error>,
+        mut sink: impl FnMut(Covariances) -> Result<(), Error> + Send,
     ) -> Result<QualitySummary, Error> {
         let (definition, length) = (self.definition(), self.trial_length());
         let windows = features.ranges(definition.interval, definition.sfreq, length)?;
@@ -72,11 +75,8 @@ impl Plan {
                 first += run.epochs.len();
                 progress.file_done();
             }
-            let mut eigen = SymmetricEigen::new(n)?;
             let mut covariances = Covariances::new(about, names.clone(), matrices)?;
-            let each = covariances.matrices().chunks_exact(n * n);
-            let qualities =
-                each.map(|matrix| Quality::of(&mut eigen, matrix)).collect::<Result<Vec<_>, _>>()?;
+            let qualities = covariances.quality()?;
             covariances.check(&qualities, shortest)?;
             if let Some(metric) = recentre {
                 covariances.recentre(metric)?;
@@ -115,7 +115,7 @@ impl Plan {
         &self,
         band: Band,
         progress: &impl Progress,
-        sink: impl FnMut(Trials) -> Result<(), Error>,
+        sink: impl FnMut(Trials) -> Result<(), Error> + Send,
     ) -> Result<(), Error> {
         let length = self.trial_length();
         let work = |runs: &[Run], about: About| {
@@ -135,21 +135,25 @@ impl Plan {
         self.each_subject(MICROVOLTS, work, sink)
     }
 
-    /// Works on subjects in parallel, a few at a time so that few are in memory, and passes the results on in order.
+    /// Works on subjects in parallel, some at a time so that few are in memory, and passes the results on in order, while the next are worked on.
     fn each_subject<B: Send>(
         &self,
         unit: &str,
         work: impl Fn(&[Run], About) -> Result<B, Error> + Sync,
-        mut sink: impl FnMut(B) -> Result<(), Error>,
+        mut sink: impl FnMut(B) -> Result<(), Error> + Send,
     ) -> Result<(), Error> {
-        for wave in self.subjects().chunks(2 * rayon::current_num_threads()) {
-            let one = |runs: &Vec<Run>| work(runs, self.about_runs(unit, runs));
-            let done: Vec<Result<B, Error>> = wave.par_iter().map(one).collect();
-            for result in done {
-                sink(result?)?;
-            }
+        let mut pass_on = |done: Vec<Result<B, Error>>| done.into_iter().try_for_each(|result| sink(result?));
+        let one = |runs: &Vec<Run>| work(runs, self.about_runs(unit, runs));
+        let mut waiting = Vec::new();
+        for wave in self.subjects().chunks(SUBJECTS_PER_THREAD * rayon::current_num_threads()) {
+            let (done, passed_on) = rayon::join(
+                || wave.par_iter().with_max_len(1).map(one).collect(),
+                || pass_on(std::mem::take(&mut waiting)),
+            );
+            passed_on?;
+            waiting = done;
         }
-        Ok(())
+        pass_on(waiting)
     }
 
     /// Reads a run and gives it to `sink` filtered to each band.
@@ -164,7 +168,9 @@ impl Plan {
         }
         let (definition, n, simd) = (self.definition(), self.channels().len(), Simd::detect()?);
         let mut raw = samples(definition, &run.path, &run.places)?;
-        if let Some(place) = raw.iter().position(|sample| !sample.is_finite()) {
+        // The common case in one sweep without branches.
+        let finite = raw.iter().fold(true, |finite, sample| finite & sample.is_finite());
+        if let Some(place) = raw.iter().position(|sample| !finite && !sample.is_finite()) {
             let channel = self.channels()[place % n].clone();
             let place_name = format!("{}, sample {}", run.path.display(), place / n);
             return Err(Error::NotFinite { place: place_name, channel, value: raw[place] });

@@ -82,7 +82,7 @@ impl Plan {
         band: Band,
         path: &Path,
         progress: &impl Progress,
-        mut change: impl FnMut(&mut Trials) -> Result<(), Error>,
+        mut change: impl FnMut(&mut Trials) -> Result<(), Error> + Send,
     ) -> Result<(), Error> {
         let n = self.channels().len();
         let mut writer = NpzWriter::create(path)?;

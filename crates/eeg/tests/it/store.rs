@@ -107,6 +107,9 @@ impl Arrays {
     }
 }
 
+/// A change to sound arrays, and what is said about it.
+type Case<'a> = (&'a dyn Fn(&mut Arrays), String);
+
 #[test]
 fn arrays_that_do_not_fit_are_refused_with_their_fault() {
     let folder = tempfile::tempdir().unwrap();
@@ -124,7 +127,6 @@ fn arrays_that_do_not_fit_are_refused_with_their_fault() {
         assert_eq!(message(&|a| a.without = name), format!("there is no array `{name}`"));
     }
     let shape = "it must be 2 x 3 x 3, or 2 x inputs x 3 x 3";
-    type Case<'a> = (&'a dyn Fn(&mut Arrays), String);
     let cases: [Case<'_>; 10] = [
         (&|a| a.x = (vec![2, 4, 4], vec![1.0; 32]), format!("`X` has the shape [2, 4, 4]; {shape}")),
         (&|a| a.x = (vec![18], vec![1.0; 18]), "`X` has the shape [18]; it must be 2 x 3 x samples".into()),
