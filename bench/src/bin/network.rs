@@ -7,7 +7,7 @@
 use std::hint::black_box;
 use std::time::Duration;
 
-use fedspd_bench::median_nanoseconds;
+use fedspd_bench::{median_nanoseconds, peak_kilobytes};
 use fedspd_manifold::simd::Simd;
 use fedspd_manifold::{Left, SpectralFunction, SpectralTape, multiply, multiply_add, multiply_symmetric};
 use fedspd_nn::{Error, Model, Optimiser, OptimiserConfig, Seed, SpdNet, SpdNetConfig, SyntheticTask};
@@ -123,11 +123,4 @@ fn time(case: &str, compute: impl FnMut() -> Result<(), Error>) -> Result<(), Er
     let nanoseconds = median_nanoseconds(BUDGET, compute)?;
     println!(r#"{{"case": "{case}", "nanoseconds": {nanoseconds}}}"#);
     Ok(())
-}
-
-/// The largest resident size of this process so far, where the system tells (Linux).
-fn peak_kilobytes() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    line.trim().strip_suffix(" kB")?.parse().ok()
 }

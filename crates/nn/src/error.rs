@@ -64,6 +64,16 @@ pub enum Error {
         /// The number of classes.
         classes: usize,
     },
+    /// A sample of a raw trial is not a finite number.
+    #[error("trial {trial}, channel {channel}: a sample is {value}")]
+    Sample {
+        /// Which trial.
+        trial: usize,
+        /// Which channel.
+        channel: usize,
+        /// What it is.
+        value: f64,
+    },
     /// Data and network do not fit together.
     #[error("the network takes {what} {expected}, the data have {found}")]
     Mismatch {

@@ -17,6 +17,7 @@
 //!
 //! No global state, no clock, no global generator: a result is a function of parameters, data and seed.
 
+mod eegnet;
 mod error;
 pub mod file;
 mod loss;
@@ -29,13 +30,14 @@ mod spdnet;
 mod synthetic;
 mod train;
 
+pub use eegnet::{BatchNorm, EegExamples, EegNet, EegNetConfig, EegNetWorkspace, FedBn, MaxNorm, RawTrials};
 pub use error::Error;
 pub use model::{Dropout, Model};
 pub use optim::{AdamSettings, Optimiser, OptimiserConfig, Trivialisation, landing_field};
 pub use params::{Geometry, Layout, ParamSet, Parameter, Role, Scope, Tensor};
 pub use seed::{Purpose, Seed, Stream, shuffle};
 pub use spdnet::{ClampReport, Examples, SpdNet, SpdNetConfig, SpdNetWorkspace, SpdTrials};
-pub use synthetic::SyntheticTask;
+pub use synthetic::{SyntheticEeg, SyntheticTask};
 pub use train::{Evaluation, Trainer};
 
 pub(crate) use error::check;

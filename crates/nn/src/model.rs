@@ -60,7 +60,8 @@ pub trait Model<T: Real>: Sync {
     /// [`Error::Config`] for no threads.
     fn workspace(&self, threads: usize) -> Result<Self::Workspace, Error>;
 
-    /// The mean cross-entropy of the trials of a batch, and its gradient in the layout of the parameters.
+    /// The mean cross-entropy of the trials of a batch as in training, and its gradient in the layout of the parameters. In the places of statistics stands what
+    /// they are after the batch ([`ParamSet::take_statistics`]).
     ///
     /// # Errors
     /// [`Error::Config`] for an empty batch or a trial that is not there; [`Error::ForeignParameters`] and [`Error::Mismatch`] for
@@ -75,7 +76,7 @@ pub trait Model<T: Real>: Sync {
         gradient: &mut [T],
     ) -> Result<T, Error>;
 
-    /// The logits of the trials of a batch, row by row.
+    /// The logits of the trials of a batch as in use, with the statistics among the parameters, row by row.
     ///
     /// # Errors
     /// As [`Model::loss_and_gradient`].

@@ -97,6 +97,7 @@ impl<'a, T: Real, M: Model<T>> Trainer<'a, T, M> {
             let loss =
                 model.loss_and_gradient(parameters, examples, batch, drop, workspace, &mut self.gradient)?;
             optimiser.step(parameters, &self.gradient, learning_rate)?;
+            parameters.take_statistics(&self.gradient)?;
             sum += loss.to_f64() * batch.len() as f64;
             dropout.seen += batch.len() as u64;
         }

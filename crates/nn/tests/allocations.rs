@@ -3,8 +3,8 @@
 
 use fedspd_manifold::RetractionKind;
 use fedspd_nn::{
-    AdamSettings, Dropout, Model, Optimiser, OptimiserConfig, Purpose, Seed, SpdNet, SpdNetConfig,
-    SyntheticTask, Trainer,
+    AdamSettings, Dropout, EegNet, EegNetConfig, Model, Optimiser, OptimiserConfig, Purpose, Seed, SpdNet,
+    SpdNetConfig, SyntheticEeg, SyntheticTask, Trainer,
 };
 
 fn allocations(work: impl FnOnce()) -> u64 {
@@ -80,4 +80,22 @@ fn prediction_of_a_batch_allocates_nothing_after_the_first() {
     let mut ask = || net.logits(&parameters, &examples, &batch, &mut workspace, &mut out).unwrap();
     ask();
     assert_eq!(allocations(ask), 0);
+}
+
+#[test]
+fn a_training_step_of_eegnet_allocates_nothing() {
+    let net = EegNet::<f32>::new(EegNetConfig::new(6, 130, 64.0, 3)).unwrap();
+    let examples =
+        net.prepare(SyntheticEeg::new(6, 130, 64.0, 3).trials(40).client(Seed(0), 0).unwrap()).unwrap();
+    let all: Vec<usize> = (0..40).collect();
+    let mut parameters = net.initial(Seed(0)).unwrap();
+    let mut trainer = Trainer::new(&net, 16, 1).unwrap();
+    let mut optimiser = Optimiser::new(OptimiserConfig::default(), &parameters).unwrap();
+    let stream = Seed(0).stream(Purpose::Shuffle);
+    let mut epoch = |number: u32| {
+        let stream = stream.epoch(number);
+        trainer.epoch(&mut parameters, &mut optimiser, 1e-3, &examples, &all, stream).unwrap();
+    };
+    epoch(0);
+    assert_eq!(allocations(|| epoch(1)), 0);
 }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::eegnet::EegNetConfig;
 use crate::spdnet::SpdNetConfig;
 use crate::{Error, check};
 
@@ -28,6 +29,8 @@ pub struct Manifest {
 pub enum Network {
     /// An SPDnet.
     SpdNet(SpdNetConfig),
+    /// An EEGNet.
+    EegNet(EegNetConfig),
 }
 
 impl Manifest {
@@ -41,16 +44,40 @@ impl Manifest {
         classes: Vec<String>,
         channels: Vec<String>,
     ) -> Result<Self, Error> {
+        Self::new(Network::SpdNet(config), unit, classes, channels)
+    }
+
+    /// The manifest of an EEGNet trained by this version.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if the names do not fit the network.
+    pub fn eegnet(
+        config: EegNetConfig,
+        unit: &str,
+        classes: Vec<String>,
+        channels: Vec<String>,
+    ) -> Result<Self, Error> {
+        Self::new(Network::EegNet(config), unit, classes, channels)
+    }
+
+    fn new(network: Network, unit: &str, classes: Vec<String>, channels: Vec<String>) -> Result<Self, Error> {
         let (unit, fedspd) = (unit.to_owned(), env!("CARGO_PKG_VERSION").to_owned());
-        let manifest = Self { network: Network::SpdNet(config), unit, classes, channels, fedspd };
+        let manifest = Self { network, unit, classes, channels, fedspd };
         manifest.check()?;
         Ok(manifest)
     }
 
     pub(super) fn check(&self) -> Result<(), Error> {
-        let Network::SpdNet(config) = &self.network;
-        config.check()?;
-        let (classes, channels) = (config.classes, config.first());
+        let (classes, channels) = match &self.network {
+            Network::SpdNet(config) => {
+                config.check()?;
+                (config.classes, config.first())
+            }
+            Network::EegNet(config) => {
+                config.check()?;
+                (config.classes, config.channels)
+            }
+        };
         check("classes", self.classes.len(), self.classes.len() == classes, || format!("{classes} names"))?;
         check("channels", self.channels.len(), self.channels.len() == channels, || {
             format!("{channels} names")

@@ -126,8 +126,10 @@ pub fn load<T: Real>(path: &Path) -> Result<(Manifest, ParamSet<T>), Error> {
 
 /// The layout of the network that a manifest describes.
 fn layout(manifest: &Manifest) -> Result<Layout, Error> {
-    let Network::SpdNet(config) = &manifest.network;
-    config.layout()
+    match &manifest.network {
+        Network::SpdNet(config) => config.layout(),
+        Network::EegNet(config) => config.layout(),
+    }
 }
 
 /// SHA-256 of the manifest's text, and of the name and the bytes of each tensor.

@@ -125,6 +125,8 @@ trait Rule<T>: Send {
 /// so far from the manifold that it needs its singular values.
 pub struct Optimiser<T> {
     rules: Vec<(std::ops::Range<usize>, Box<dyn Rule<T>>)>,
+    /// Where rows are limited: their places, their length and their largest norm.
+    limits: Vec<(std::ops::Range<usize>, usize, f64)>,
     size: usize,
 }
 
@@ -151,7 +153,12 @@ impl<T: Real> Optimiser<T> {
                 Ok((parameter.range(), rule(config, parameter, values)?))
             })
             .collect::<Result<_, Error>>()?;
-        Ok(Self { rules, size: parameters.values().len() })
+        let limited = |(parameter, _): (&Parameter, &[T])| {
+            let rows = parameter.shape.first().copied().unwrap_or(1);
+            parameter.max_norm.map(|largest| (parameter.range(), parameter.size() / rows, largest))
+        };
+        let limits = parameters.iter().filter_map(limited).collect();
+        Ok(Self { rules, limits, size: parameters.values().len() })
     }
 
     /// One step against the gradient, which has the layout of the parameters.
@@ -187,6 +194,17 @@ impl<T: Real> Optimiser<T> {
                     other => other,
                 },
             )?;
+        }
+        for (range, length, largest) in &self.limits {
+            for row in values[range.clone()].chunks_exact_mut(*length) {
+                let norm = row.iter().map(|x| x.to_f64() * x.to_f64()).sum::<f64>().sqrt();
+                if norm > *largest {
+                    let factor = T::from_f64(largest / norm);
+                    for x in row {
+                        *x *= factor;
+                    }
+                }
+            }
         }
         Ok(())
     }

@@ -39,7 +39,7 @@ pub enum Scope {
 }
 
 /// A tensor to be laid out.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tensor {
     /// Unique in its model.
     pub name: String,
@@ -51,18 +51,26 @@ pub struct Tensor {
     pub role: Role,
     /// Who may see it.
     pub scope: Scope,
+    /// The largest norm of each of its rows, if an optimiser must keep to one.
+    pub max_norm: Option<f64>,
 }
 
 impl Tensor {
     /// A trained, shared Euclidean tensor.
     pub fn euclidean(name: impl Into<String>, shape: &[usize]) -> Self {
         let (geometry, role, scope) = (Geometry::Euclidean, Role::Trained, Scope::Shared);
-        Self { name: name.into(), shape: shape.to_vec(), geometry, role, scope }
+        Self { name: name.into(), shape: shape.to_vec(), geometry, role, scope, max_norm: None }
     }
 
     /// A trained, shared `p x k` matrix with orthonormal columns.
     pub fn stiefel(name: impl Into<String>, p: usize, k: usize) -> Self {
         Self { geometry: Geometry::Stiefel, ..Self::euclidean(name, &[p, k]) }
+    }
+
+    /// The same with rows of at most that norm.
+    #[must_use]
+    pub fn max_norm(self, max_norm: Option<f64>) -> Self {
+        Self { max_norm, ..self }
     }
 
     /// The number of its entries.
@@ -72,7 +80,7 @@ impl Tensor {
 }
 
 /// A tensor and its place among the values of a [`crate::ParamSet`].
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Parameter {
     tensor: Tensor,
     range: Range<usize>,
@@ -93,7 +101,7 @@ impl std::ops::Deref for Parameter {
 }
 
 /// The parameters of a model in their order, their values one after the other in one slice. A gradient has the same layout.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Layout {
     parameters: Vec<Parameter>,
 }

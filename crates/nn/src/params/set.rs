@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use fedspd_manifold::{Real, Stiefel};
 
-use super::{Geometry, Layout, Parameter};
+use super::{Geometry, Layout, Parameter, Role};
 use crate::Error;
 
 /// The values of all parameters of a model, with their [`Layout`]: what is trained, averaged, sent and saved.
@@ -50,6 +50,22 @@ impl<T: Real> ParamSet<T> {
     /// The values of the parameter of that name, to change.
     pub fn get_mut(&mut self, name: &str) -> Option<&mut [T]> {
         self.layout.get(name).map(|parameter| &mut self.values[parameter.range()])
+    }
+
+    /// Takes the values of statistics from a gradient, in whose places a model puts what they are after the batch.
+    ///
+    /// # Errors
+    /// [`Error::Length`] if the gradient is not of this layout.
+    pub fn take_statistics(&mut self, gradient: &[T]) -> Result<(), Error> {
+        let (what, expected, found) = ("the gradient", self.values.len(), gradient.len());
+        if found != expected {
+            return Err(Error::Length { what, expected, found });
+        }
+        for parameter in self.layout.parameters().iter().filter(|parameter| parameter.role == Role::Statistic)
+        {
+            self.values[parameter.range()].copy_from_slice(&gradient[parameter.range()]);
+        }
+        Ok(())
     }
 
     /// Each parameter with its values.

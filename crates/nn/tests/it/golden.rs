@@ -3,12 +3,10 @@
 use fedspd_manifold::{RetractionKind, Vectorisation};
 use fedspd_nn::{AdamSettings, Model, Optimiser, OptimiserConfig, ParamSet, SpdNet, SpdNetConfig, SpdTrials};
 
-use crate::support::{all, gap, logits, loss_and_gradient, norm};
+use crate::support::{self, all, gap, logits, loss_and_gradient, norm};
 
 fn golden(case: &str, what: &str) -> Vec<f64> {
-    let path = format!("{}/../../golden/spdnet-autograd/{case}_{what}.npy", env!("CARGO_MANIFEST_DIR"));
-    let bytes = std::fs::read(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
-    npyz::NpyFile::new(&bytes[..]).unwrap().into_vec().unwrap()
+    support::golden(&format!("spdnet-autograd/{case}_{what}.npy"))
 }
 
 fn check(case: &str, config: SpdNetConfig, retraction: RetractionKind) {

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used)] // helpers of tests may panic as tests do
 
 mod determinism;
+mod eegnet;
 mod files;
 mod golden;
 mod gradients;

@@ -106,3 +106,10 @@ pub(crate) fn gap(a: &[f64], b: &[f64]) -> f64 {
 pub(crate) fn bits<T: Real>(numbers: &[T]) -> Vec<u64> {
     numbers.iter().map(|x| x.to_f64().to_bits()).collect()
 }
+
+/// The numbers of a golden array.
+pub(crate) fn golden(path: &str) -> Vec<f64> {
+    let path = format!("{}/../../golden/{path}", env!("CARGO_MANIFEST_DIR"));
+    let bytes = std::fs::read(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
+    npyz::NpyFile::new(&bytes[..]).unwrap().into_vec().unwrap()
+}

@@ -1,4 +1,4 @@
-//! Labelled SPD data made to order, for tests, the demo and benches.
+//! Labelled SPD matrices.
 
 use fedspd_manifold::simd::Simd;
 use fedspd_manifold::{Left, Real, Stiefel, fill_standard_normal, multiply};

@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""EEGNet by fedspd, torch and braindecode, in one run; prints Markdown tables of medians and ratios, on one thread and on two.
+
+    python3 bench/peers/eegnet.py
+
+Uses the virtual environment of compare.py, with braindecode in it. torch runs in its default layout and in channels-last, which its convolutions like
+better. The contenders take turns; of a round the median call counts, and of the rounds the fastest, for everyone.
+"""
+
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+PACKAGES = ["torch==2.15.0", "braindecode"]
+PEERS = ["torch", "torch_channels_last", "braindecode"]
+ROUNDS, BATCH, BUDGET = 2, 64, 1.0
+SHAPES = ((64, 480, 160, 4), (60, 800, 200, 7))
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+
+
+def torch_network(channels, samples, rate, classes):
+    """The paper's layers, as one writes them in torch."""
+    import torch
+    from torch import nn
+
+    temporal, separable = max(round(0.5 * rate), 32), max(round(rate / 8), 8)
+    return nn.Sequential(
+        nn.Conv2d(1, 8, (1, temporal), padding="same", bias=False),
+        nn.BatchNorm2d(8),
+        nn.Conv2d(8, 16, (channels, 1), groups=8, bias=False),
+        nn.BatchNorm2d(16), nn.ELU(), nn.AvgPool2d((1, 4)), nn.Dropout(0.25),
+        nn.Conv2d(16, 16, (1, separable), padding="same", groups=16, bias=False),
+        nn.Conv2d(16, 16, 1, bias=False),
+        nn.BatchNorm2d(16), nn.ELU(), nn.AvgPool2d((1, 8)), nn.Dropout(0.25),
+        nn.Flatten(), nn.Linear(16 * (samples // 32), classes),
+    )
+
+
+def contender(name, threads):
+    """Times one of the peers and prints what the Rust program prints."""
+    import torch
+
+    torch.set_num_threads(threads)
+    for channels, samples, rate, classes in SHAPES:
+        torch.manual_seed(0)
+        x, y = torch.randn(BATCH, channels, samples), torch.arange(BATCH) % classes
+        if name == "braindecode":
+            from braindecode.models import EEGNet
+
+            network = EEGNet(n_chans=channels, n_outputs=classes, n_times=samples, F1=8, D=2, F2=16, kernel_length=max(round(0.5 * rate), 32), drop_prob=0.25)
+        else:
+            network, x = torch_network(channels, samples, rate, classes), x[:, None]
+            if name == "torch_channels_last":
+                network, x = network.to(memory_format=torch.channels_last), x.contiguous(memory_format=torch.channels_last)
+        optimiser, loss = torch.optim.Adam(network.parameters(), lr=1e-3), torch.nn.CrossEntropyLoss()
+
+        def infer(count):
+            with torch.inference_mode():
+                return network(x[:count])
+
+        def step():
+            optimiser.zero_grad()
+            loss(network(x), y).backward()
+            optimiser.step()
+
+        def measure(case, compute):
+            compute()
+            start, times = time.perf_counter(), []
+            while time.perf_counter() - start < BUDGET or len(times) < 3:
+                once = time.perf_counter_ns()
+                compute()
+                times.append(time.perf_counter_ns() - once)
+            print(json.dumps({"case": f"{case} {channels}x{samples}", "nanoseconds": statistics.median(times)}), flush=True)
+
+        network.eval()
+        measure("inference of one trial", lambda: infer(1))
+        measure("inference of 64 trials", lambda: infer(BATCH))
+        network.train()
+        measure("training step", step)
+    print(json.dumps({"kilobytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss}))
+
+
+def run(command, threads):
+    """The cases and nanoseconds that a contender prints, its peak memory in kilobytes, and its instruction set if it says."""
+    limits = {name: str(threads) for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
+    result = subprocess.run(command, check=True, capture_output=True, text=True, env={**os.environ, **limits})
+    lines = [json.loads(line) for line in result.stdout.splitlines() if line.startswith("{")]
+    times = {line["case"]: line["nanoseconds"] for line in lines if "case" in line}
+    return times, *(next((line[key] for line in lines if key in line), None) for key in ("kilobytes", "simd"))
+
+
+def main():
+    sys.path.insert(0, str(HERE))
+    import compare
+
+    compare.PACKAGES = PACKAGES
+    python = compare.environment()
+    subprocess.run(["cargo", "build", "--release", "--quiet", "-p", "fedspd-bench", "--bin", "eegnet"], cwd=ROOT, check=True)
+    for threads in (1, 2):
+        commands = {"fedspd": [ROOT / "target/release/eegnet", str(threads)]}
+        commands |= {name: [python, __file__, name, str(threads)] for name in PEERS}
+        best, memory, simd = {name: {} for name in commands}, {}, None
+        for turn in range(ROUNDS):
+            for name, command in commands.items():
+                print(f"\r{threads} threads, round {turn + 1} of {ROUNDS}: {name:<20}", end="", file=sys.stderr, flush=True)
+                times, kilobytes, found = run(command, threads)
+                simd = found or simd
+                memory[name] = max(memory.get(name, 0), kilobytes)
+                for case, nanoseconds in times.items():
+                    best[name][case] = min(best[name].get(case, nanoseconds), nanoseconds)
+        print(file=sys.stderr)
+        print(f"\n{threads} thread{'s' if threads > 1 else ''}, f32, fedspd on {simd}; the fastest of {ROUNDS} rounds, each the median of its calls.\n")
+        print("| case | fedspd | torch | | torch, channels last | | braindecode | |\n|---|---|---|---|---|---|---|---|")
+        for case, ours in best["fedspd"].items():
+            others = " | ".join(f"{best[name][case] / 1e6:.2f} ms | **{best[name][case] / ours:.1f}x**" for name in PEERS)
+            print(f"| {case} | {ours / 1e6:.3f} ms | {others} |")
+        others = " | ".join(f"{memory[name] / 1024:.0f} MB | **{memory[name] / memory['fedspd']:.1f}x**" for name in PEERS)
+        print(f"| peak memory of the process | {memory['fedspd'] / 1024:.0f} MB | {others} |")
+
+
+if __name__ == "__main__":
+    contender(sys.argv[1], int(sys.argv[2])) if len(sys.argv) > 2 else main()

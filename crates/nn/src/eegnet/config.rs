@@ -1,0 +1,206 @@
+//! The shape of a network.
+
+use serde::{Deserialize, Serialize};
+
+use crate::params::{Layout, Role, Scope, Tensor};
+use crate::{Error, check};
+
+/// The shape of an EEGNet.
+///
+/// ```
+/// use fedspd_nn::EegNetConfig;
+///
+/// // The paper's network for PhysionetMI: 64 channels, 481 samples at 160 Hz, four classes.
+/// assert_eq!(EegNetConfig::new(64, 481, 160.0, 4).parameter_count(), 3284);
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EegNetConfig {
+    /// Channels of a trial.
+    pub channels: usize,
+    /// Samples of a trial.
+    pub samples: usize,
+    /// The number of classes.
+    pub classes: usize,
+    /// Temporal filters, `F1`.
+    pub filters: usize,
+    /// Spatial filters for each temporal one, `D`.
+    pub depth: usize,
+    /// Rows after the separable convolution, `F2`.
+    pub rows: usize,
+    /// Taps of the temporal filters, `Kt`.
+    pub temporal_taps: usize,
+    /// Taps of the separable convolution, `Ks`.
+    pub separable_taps: usize,
+    /// How many samples are averaged after the spatial and after the separable convolution.
+    pub pools: [usize; 2],
+    /// The probability that a number is dropped in training, after each pooling.
+    pub dropout: f64,
+    /// Constants of batch normalisation.
+    pub batch_norm: BatchNorm,
+    /// Which parts of batch normalisation stay with their client.
+    pub fedbn: FedBn,
+    /// The largest norms of spatial filters and of rows of the head, if they are limited.
+    pub max_norm: Option<MaxNorm>,
+}
+
+/// Constants of batch normalisation, in torch's convention.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BatchNorm {
+    /// The share of a batch in the running statistics.
+    pub momentum: f64,
+    /// Added to variances.
+    pub epsilon: f64,
+}
+
+impl BatchNorm {
+    /// torch's defaults.
+    pub const TORCH: Self = Self { momentum: 0.1, epsilon: 1e-5 };
+    /// Those of the original EEGNet.
+    pub const ORIGINAL: Self = Self { momentum: 0.01, epsilon: 1e-3 };
+}
+
+/// Which parts of batch normalisation never leave a client (Li et al. 2021).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FedBn {
+    /// Statistics, scales and shifts.
+    All,
+    /// Statistics alone.
+    Statistics,
+}
+
+/// The largest norms of weights: those of the original EEGNet by default.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MaxNorm {
+    /// Of each spatial filter.
+    pub spatial: f64,
+    /// Of each row of the head.
+    pub head: f64,
+}
+
+impl Default for MaxNorm {
+    fn default() -> Self {
+        Self { spatial: 1.0, head: 0.25 }
+    }
+}
+
+impl EegNetConfig {
+    /// The paper's network for trials at some rate: `F1 = 8`, `D = 2`, `F2 = 16`, means of 4 and 8, `Kt = max(round(fs/2), 32)`,
+    /// `Ks = max(round(fs/8), 8)`, dropout 0.25.
+    pub fn new(channels: usize, samples: usize, sfreq: f64, classes: usize) -> Self {
+        let taps = |seconds: f64, least: usize| ((seconds * sfreq).round_ties_even() as usize).max(least);
+        Self {
+            channels,
+            samples,
+            classes,
+            filters: 8,
+            depth: 2,
+            rows: 16,
+            temporal_taps: taps(0.5, 32),
+            separable_taps: taps(0.125, 8),
+            pools: [4, 8],
+            dropout: 0.25,
+            batch_norm: BatchNorm::TORCH,
+            fedbn: FedBn::All,
+            max_norm: None,
+        }
+    }
+
+    /// Rows after the spatial convolution.
+    pub fn spatial_rows(&self) -> usize {
+        self.filters * self.depth
+    }
+
+    /// Samples after each pooling.
+    pub fn pooled(&self) -> [usize; 2] {
+        let first = self.samples / self.pools[0].max(1);
+        [first, first / self.pools[1].max(1)]
+    }
+
+    /// The numbers that the head sees.
+    pub fn features(&self) -> usize {
+        self.rows * self.pooled()[1]
+    }
+
+    /// The number of trained numbers.
+    pub fn parameter_count(&self) -> usize {
+        let (first, rows) = (self.spatial_rows(), self.rows);
+        let norms = 2 * (self.filters + first + rows);
+        let filters =
+            self.filters * self.temporal_taps + first * (self.channels + self.separable_taps + rows);
+        filters + norms + self.classes * (self.features() + 1)
+    }
+
+    /// Checks that such a network can be built.
+    ///
+    /// # Errors
+    /// [`Error::Config`] with the name of the field, its value and what it must be.
+    pub fn check(&self) -> Result<(), Error> {
+        let sizes = [
+            ("channels", self.channels),
+            ("samples", self.samples),
+            ("filters", self.filters),
+            ("depth", self.depth),
+            ("rows", self.rows),
+            ("temporal_taps", self.temporal_taps),
+            ("separable_taps", self.separable_taps),
+            ("pools", self.pools[0]),
+            ("pools", self.pools[1]),
+        ];
+        for (name, size) in sizes {
+            check(name, size, (1..=65536).contains(&size), || "from 1 to 65536".into())?;
+        }
+        check("classes", self.classes, (2..=65536).contains(&self.classes), || "from 2 to 65536".into())?;
+        let needed = self.pools[0] * self.pools[1];
+        check("samples", self.samples, self.pooled()[1] > 0, || {
+            format!("at least {needed}, for both means")
+        })?;
+        let share = |name, value: f64| {
+            check(name, value, (0.0..1.0).contains(&value), || "at least 0 and less than 1".into())
+        };
+        share("dropout", self.dropout)?;
+        let BatchNorm { momentum, epsilon } = self.batch_norm;
+        check("momentum", momentum, momentum > 0.0 && momentum <= 1.0, || "above 0, at most 1".into())?;
+        check("epsilon", epsilon, epsilon > 0.0 && epsilon.is_finite(), || "positive and finite".into())?;
+        if let Some(MaxNorm { spatial, head }) = self.max_norm {
+            let positive = spatial > 0.0 && head > 0.0 && spatial.is_finite() && head.is_finite();
+            check("max_norm", (spatial, head), positive, || "positive and finite".into())?;
+        }
+        Ok(())
+    }
+
+    /// The parameters, in the order of the layers.
+    pub(crate) fn layout(&self) -> Result<Layout, Error> {
+        let (first, max_norm) = (self.spatial_rows(), self.max_norm);
+        let mut tensors = vec![Tensor::euclidean("temporal.weight", &[self.filters, self.temporal_taps])];
+        self.norm(&mut tensors, "norm1", self.filters);
+        let spatial = Tensor::euclidean("spatial.weight", &[first, self.channels]);
+        tensors.push(spatial.max_norm(max_norm.map(|norms| norms.spatial)));
+        self.norm(&mut tensors, "norm2", first);
+        tensors.push(Tensor::euclidean("depthwise.weight", &[first, self.separable_taps]));
+        tensors.push(Tensor::euclidean("pointwise.weight", &[self.rows, first]));
+        self.norm(&mut tensors, "norm3", self.rows);
+        let head = Tensor::euclidean("head.weight", &[self.classes, self.features()]);
+        tensors.push(head.max_norm(max_norm.map(|norms| norms.head)));
+        tensors.push(Tensor::euclidean("head.bias", &[self.classes]));
+        Layout::new(tensors)
+    }
+
+    fn norm(&self, tensors: &mut Vec<Tensor>, name: &str, rows: usize) {
+        let trained = match self.fedbn {
+            FedBn::All => Scope::Local,
+            FedBn::Statistics => Scope::Shared,
+        };
+        for (part, role, scope) in [
+            ("scale", Role::Trained, trained),
+            ("shift", Role::Trained, trained),
+            ("mean", Role::Statistic, Scope::Local),
+            ("variance", Role::Statistic, Scope::Local),
+        ] {
+            tensors.push(Tensor { role, scope, ..Tensor::euclidean(format!("{name}.{part}"), &[rows]) });
+        }
+    }
+}

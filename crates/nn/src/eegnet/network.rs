@@ -1,0 +1,157 @@
+//! The network: its parameters and their first values, and how it prepares trials.
+
+use std::sync::Arc;
+
+use fedspd_manifold::Real;
+use fedspd_manifold::simd::Simd;
+use rand::RngExt;
+
+use super::lags::Lags;
+use super::{EegExamples, EegNetConfig, EegNetWorkspace, RawTrials};
+use crate::params::{Layout, ParamSet};
+use crate::seed::{Purpose, Seed};
+use crate::{Dropout, Error, Model};
+
+/// An EEGNet: its shape. Parameters are given to its methods, memory too.
+#[derive(Clone, Debug)]
+pub struct EegNet<T> {
+    config: EegNetConfig,
+    layout: Arc<Layout>,
+    simd: Simd,
+    scalar: std::marker::PhantomData<T>,
+}
+
+impl<T: Real> EegNet<T> {
+    /// A network of that shape, on the instruction set that [`Simd::detect`] gives.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if there is no such network, [`Error::Geometry`] if an unavailable instruction set is asked for.
+    pub fn new(config: EegNetConfig) -> Result<Self, Error> {
+        Self::with_simd(config, Simd::detect()?)
+    }
+
+    /// The same on a given instruction set.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if there is no such network.
+    pub fn with_simd(config: EegNetConfig, simd: Simd) -> Result<Self, Error> {
+        config.check()?;
+        let layout = Arc::new(config.layout()?);
+        Ok(Self { config, layout, simd, scalar: std::marker::PhantomData })
+    }
+
+    /// Its shape.
+    pub fn config(&self) -> &EegNetConfig {
+        &self.config
+    }
+
+    /// Trials as this network reads them: their lag statistics are computed here, once.
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`] if the trials are not of the network's channels, samples or classes.
+    pub fn prepare(&self, trials: RawTrials<T>) -> Result<EegExamples<T>, Error> {
+        let EegNetConfig { channels, samples, classes, .. } = self.config;
+        for (what, expected, found) in [
+            ("channels", channels, trials.channels()),
+            ("samples", samples, trials.length()),
+            ("classes", classes, trials.classes()),
+        ] {
+            if expected != found {
+                let (expected, found) = (expected.to_string(), found.to_string());
+                return Err(Error::Mismatch { what, expected, found });
+            }
+        }
+        let lags = Lags::new(&trials, self.config.temporal_taps);
+        Ok(EegExamples { trials, lags })
+    }
+}
+
+impl<T: Real> Model<T> for EegNet<T> {
+    type Examples = EegExamples<T>;
+    type Workspace = EegNetWorkspace<T>;
+
+    fn layout(&self) -> &Arc<Layout> {
+        &self.layout
+    }
+
+    fn classes(&self) -> usize {
+        self.config.classes
+    }
+
+    fn labels<'e>(&self, examples: &'e EegExamples<T>) -> &'e [usize] {
+        examples.trials.labels()
+    }
+
+    /// Signals far below the epsilon of batch normalisation, such as volts, are as good as zero.
+    fn check_before_training(
+        &self,
+        _: &ParamSet<T>,
+        examples: &EegExamples<T>,
+        trials: &[usize],
+        _: &mut EegNetWorkspace<T>,
+    ) -> Result<Option<String>, Error> {
+        crate::model::check_batch(trials, examples.trials.len())?;
+        let squares = |&trial: &usize| {
+            let samples = examples.trials.trial(trial);
+            samples.iter().map(|x| x.to_f64() * x.to_f64()).sum::<f64>() / samples.len() as f64
+        };
+        let mean = trials.iter().map(squares).sum::<f64>() / trials.len() as f64;
+        let epsilon = self.config.batch_norm.epsilon;
+        Ok((mean < epsilon).then(|| {
+            format!(
+                "the mean square of the samples, {mean:e}, is below the {epsilon:e} that batch normalisation adds to variances: is the unit right?"
+            )
+        }))
+    }
+
+    /// As torch begins: uniform within `1/sqrt(fan-in)`; normalisations begin as the identity.
+    fn initial(&self, seed: Seed) -> Result<ParamSet<T>, Error> {
+        let stream = seed.stream(Purpose::Initialisation);
+        let mut values = Vec::with_capacity(self.layout.size());
+        for (index, parameter) in self.layout.parameters().iter().enumerate() {
+            let name = parameter.name.as_str();
+            let fan_in = if name == "head.bias" {
+                self.config.features()
+            } else {
+                parameter.shape.get(1).copied().unwrap_or(0)
+            };
+            if name.starts_with("norm") {
+                let one = name.ends_with("scale") || name.ends_with("variance");
+                values.extend(std::iter::repeat_n(if one { T::ONE } else { T::ZERO }, parameter.size()));
+            } else {
+                let bound = 1.0 / (fan_in as f64).sqrt();
+                let mut rng = stream.item(index as u64);
+                let draw = |_| T::from_f64((rng.random::<f64>() * 2.0 - 1.0) * bound);
+                values.extend((0..parameter.size()).map(draw));
+            }
+        }
+        ParamSet::new(Arc::clone(&self.layout), values)
+    }
+
+    fn workspace(&self, threads: usize) -> Result<EegNetWorkspace<T>, Error> {
+        EegNetWorkspace::new(&self.config, self.simd, threads, Arc::clone(&self.layout))
+    }
+
+    fn loss_and_gradient(
+        &self,
+        parameters: &ParamSet<T>,
+        examples: &EegExamples<T>,
+        batch: &[usize],
+        dropout: Option<Dropout>,
+        workspace: &mut EegNetWorkspace<T>,
+        gradient: &mut [T],
+    ) -> Result<T, Error> {
+        workspace.loss_and_gradient(parameters, examples, batch, dropout, gradient)
+    }
+
+    fn logits(
+        &self,
+        parameters: &ParamSet<T>,
+        examples: &EegExamples<T>,
+        batch: &[usize],
+        workspace: &mut EegNetWorkspace<T>,
+        logits: &mut [T],
+    ) -> Result<(), Error> {
+        workspace.logits(parameters, examples, batch, logits)
+    }
+}

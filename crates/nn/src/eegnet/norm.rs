@@ -1,0 +1,111 @@
+//! Batch normalisation: statistics of a batch, in a fixed order, and its backward pass.
+
+use fedspd_manifold::Real;
+use fedspd_manifold::simd::{Kernel, Lanes, Simd};
+
+/// Sum and sum of squares about the mean of each row of one trial's tensor.
+#[derive(Clone, Debug)]
+pub(super) struct Moments<T> {
+    pub(super) sums: Vec<T>,
+    pub(super) squares: Vec<T>,
+}
+
+impl<T: Real> Moments<T> {
+    pub(super) fn new(rows: usize) -> Self {
+        Self { sums: vec![T::ZERO; rows], squares: vec![T::ZERO; rows] }
+    }
+
+    /// Measures a `[time][rows]` tensor.
+    pub(super) fn measure(&mut self, simd: Simd, tensor: &[T]) {
+        simd.run(Measure { moments: self, tensor });
+    }
+}
+
+struct Measure<'a, T> {
+    moments: &'a mut Moments<T>,
+    tensor: &'a [T],
+}
+
+impl<T: Real> Kernel<T> for Measure<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Lanes<Scalar = T>>(self) {
+        let rows = self.moments.sums.len();
+        let share = V::Part::splat(T::from_f64(rows as f64 / self.tensor.len() as f64));
+        for first in (0..rows).step_by(V::Part::WIDTH) {
+            let mut sum = V::Part::zero();
+            for sample in self.tensor.chunks_exact(rows) {
+                sum = sum + V::Part::load(&sample[first..]);
+            }
+            let mean = sum * share;
+            let mut squares = V::Part::zero();
+            for sample in self.tensor.chunks_exact(rows) {
+                let difference = V::Part::load(&sample[first..]) - mean;
+                squares = difference.mul_add(difference, squares);
+            }
+            sum.store(&mut self.moments.sums[first..]);
+            squares.store(&mut self.moments.squares[first..]);
+        }
+    }
+}
+
+/// Mean and (biased) variance of each row over a batch.
+#[derive(Clone, Debug)]
+pub(super) struct Batch {
+    pub(super) means: Vec<f64>,
+    pub(super) variances: Vec<f64>,
+}
+
+impl Batch {
+    pub(super) fn new(rows: usize) -> Self {
+        Self { means: vec![0.0; rows], variances: vec![0.0; rows] }
+    }
+
+    /// Of trials with so many samples each, in their order.
+    pub(super) fn combine<'a, T: Real + 'a>(
+        &mut self,
+        samples: usize,
+        trials: &(impl Iterator<Item = &'a Moments<T>> + Clone),
+    ) {
+        let count = trials.clone().count() as f64 * samples as f64;
+        for row in 0..self.means.len() {
+            let sum: f64 = trials.clone().map(|trial| trial.sums[row].to_f64()).sum();
+            let mean = sum / count;
+            let about = |trial: &Moments<T>| {
+                let shift = trial.sums[row].to_f64() / samples as f64 - mean;
+                trial.squares[row].to_f64() + samples as f64 * shift * shift
+            };
+            self.means[row] = mean;
+            self.variances[row] = trials.clone().map(about).sum::<f64>() / count;
+        }
+    }
+}
+
+/// Sums over a trial that the backward pass needs of each row: of the gradient at the output, and of its product with what the row deviates
+/// from its mean.
+#[derive(Clone, Debug)]
+pub(super) struct Pulls<T> {
+    pub(super) sums: Vec<T>,
+    pub(super) products: Vec<T>,
+}
+
+impl<T: Real> Pulls<T> {
+    pub(super) fn new(rows: usize) -> Self {
+        Self { sums: vec![T::ZERO; rows], products: vec![T::ZERO; rows] }
+    }
+
+    /// Adds the trials' sums in their order; both in `f64`.
+    pub(super) fn combine<'a>(
+        trials: &(impl Iterator<Item = &'a Self> + Clone),
+        sums: &mut [f64],
+        products: &mut [f64],
+    ) where
+        T: 'a,
+    {
+        for row in 0..sums.len() {
+            sums[row] = trials.clone().map(|trial| trial.sums[row].to_f64()).sum();
+            products[row] = trials.clone().map(|trial| trial.products[row].to_f64()).sum();
+        }
+    }
+}

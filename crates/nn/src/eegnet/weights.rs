@@ -1,0 +1,180 @@
+//! Parameters and gradients in the form that the kernels want: rows in lanes, padded with zeros.
+
+use std::ops::Range;
+
+use fedspd_manifold::Real;
+
+use super::shape::Shape;
+use crate::params::Layout;
+
+/// Where each parameter is among the values.
+#[derive(Clone, Debug)]
+pub(super) struct Places {
+    pub(super) temporal: Range<usize>,
+    pub(super) spatial: Range<usize>,
+    pub(super) depthwise: Range<usize>,
+    pub(super) pointwise: Range<usize>,
+    pub(super) head: Range<usize>,
+    pub(super) bias: Range<usize>,
+    pub(super) norms: [NormPlaces; 3],
+}
+
+/// Those of a normalisation.
+#[derive(Clone, Debug)]
+pub(super) struct NormPlaces {
+    pub(super) scale: Range<usize>,
+    pub(super) shift: Range<usize>,
+    pub(super) mean: Range<usize>,
+    pub(super) variance: Range<usize>,
+}
+
+impl Places {
+    pub(super) fn of(layout: &Layout) -> Self {
+        let place = |name: &str| layout.get(name).map_or(0..0, crate::params::Parameter::range);
+        let norm = |name: &str| NormPlaces {
+            scale: place(&format!("{name}.scale")),
+            shift: place(&format!("{name}.shift")),
+            mean: place(&format!("{name}.mean")),
+            variance: place(&format!("{name}.variance")),
+        };
+        Self {
+            temporal: place("temporal.weight"),
+            spatial: place("spatial.weight"),
+            depthwise: place("depthwise.weight"),
+            pointwise: place("pointwise.weight"),
+            head: place("head.weight"),
+            bias: place("head.bias"),
+            norms: ["norm1", "norm2", "norm3"].map(norm),
+        }
+    }
+}
+
+/// The weights as kernels read them, or sums of gradients with respect to them.
+#[derive(Clone, Debug)]
+pub(super) struct Weights<T> {
+    /// `[tap][row]`: the taps of a row's temporal filter.
+    pub(super) temporal: Vec<T>,
+    /// `[channel][row]`
+    pub(super) spatial: Vec<T>,
+    /// `[tap][row]`
+    pub(super) depthwise: Vec<T>,
+    /// `[out row][in row]`
+    pub(super) pointwise: Vec<T>,
+    /// `[class][sample, row]`
+    pub(super) head: Vec<T>,
+    pub(super) bias: Vec<T>,
+}
+
+impl<T: Real> Weights<T> {
+    pub(super) fn new(shape: &Shape) -> Self {
+        let zeros = |size: usize| vec![T::ZERO; size];
+        Self {
+            temporal: zeros(shape.temporal_taps * shape.first_lanes),
+            spatial: zeros(shape.channels * shape.first_lanes),
+            depthwise: zeros(shape.separable_taps * shape.first_lanes),
+            pointwise: zeros(shape.second_lanes * shape.first_lanes),
+            head: zeros(shape.classes * shape.features()),
+            bias: zeros(shape.classes),
+        }
+    }
+
+    /// Takes the parameters over.
+    pub(super) fn load(&mut self, shape: &Shape, places: &Places, values: &[T]) {
+        self.each(shape, places, |own, place| *own = values[place]);
+    }
+
+    pub(super) fn clear(&mut self) {
+        for part in self.parts() {
+            part.fill(T::ZERO);
+        }
+    }
+
+    /// Adds another.
+    pub(super) fn add(&mut self, other: &mut Self) {
+        for (own, other) in self.parts().into_iter().zip(other.parts()) {
+            for (own, &other) in own.iter_mut().zip(&*other) {
+                *own += other;
+            }
+        }
+    }
+
+    /// Writes sums of gradients to their places. Rows that share a temporal filter add up.
+    pub(super) fn unload(&mut self, shape: &Shape, places: &Places, gradient: &mut [T]) {
+        gradient[places.temporal.clone()].fill(T::ZERO);
+        let shared = places.temporal.clone();
+        self.each(shape, places, |own, place| {
+            if shared.contains(&place) {
+                gradient[place] += *own;
+            } else {
+                gradient[place] = *own;
+            }
+        });
+    }
+
+    fn parts(&mut self) -> [&mut [T]; 6] {
+        [
+            &mut self.temporal,
+            &mut self.spatial,
+            &mut self.depthwise,
+            &mut self.pointwise,
+            &mut self.head,
+            &mut self.bias,
+        ]
+    }
+
+    /// Visits every number with the place of its parameter.
+    fn each(&mut self, shape: &Shape, places: &Places, mut visit: impl FnMut(&mut T, usize)) {
+        let (taps, lanes) = (shape.temporal_taps, shape.first_lanes);
+        for row in 0..shape.first {
+            for tap in 0..taps {
+                let place = places.temporal.start + row / shape.depth * taps + tap;
+                visit(&mut self.temporal[tap * lanes + row], place);
+            }
+            for channel in 0..shape.channels {
+                let place = places.spatial.start + row * shape.channels + channel;
+                visit(&mut self.spatial[channel * lanes + row], place);
+            }
+            for tap in 0..shape.separable_taps {
+                let place = places.depthwise.start + row * shape.separable_taps + tap;
+                visit(&mut self.depthwise[tap * lanes + row], place);
+            }
+        }
+        for out in 0..shape.second {
+            for row in 0..shape.first {
+                visit(
+                    &mut self.pointwise[out * lanes + row],
+                    places.pointwise.start + out * shape.first + row,
+                );
+            }
+        }
+        let samples = shape.pooled[1];
+        for class in 0..shape.classes {
+            for row in 0..shape.second {
+                for sample in 0..samples {
+                    // torch flattens rows first, samples last.
+                    let place = places.head.start + (class * shape.second + row) * samples + sample;
+                    let own = class * shape.features() + sample * shape.second_lanes + row;
+                    visit(&mut self.head[own], place);
+                }
+            }
+            visit(&mut self.bias[class], places.bias.start + class);
+        }
+    }
+}
+
+/// `[a][b]` becomes `[b][a]`.
+pub(super) fn transpose<T: Copy>(columns: usize, from: &[T], to: &mut [T]) {
+    let rows = from.len() / columns;
+    for (i, row) in from.chunks_exact(columns).enumerate() {
+        for (j, &x) in row.iter().enumerate() {
+            to[j * rows + i] = x;
+        }
+    }
+}
+
+/// The last tap first: the taps of the way back.
+pub(super) fn reverse<T: Copy>(rows: usize, from: &[T], to: &mut [T]) {
+    for (from, to) in from.chunks_exact(rows).rev().zip(to.chunks_exact_mut(rows)) {
+        to.copy_from_slice(from);
+    }
+}

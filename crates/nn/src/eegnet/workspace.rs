@@ -1,0 +1,697 @@
+//! The passes over a batch, on one thread or several, with the same bytes.
+//!
+//! Batch normalisation needs sums over the whole batch, so a step is a sequence of passes over the trials with a little arithmetic between them:
+//!
+//! ```text
+//! forth  mix space, convolve, measure | BN2, ELU, mean, dropout, separable convolution, measure | BN3, ELU, mean, dropout, head, loss
+//! back   head, to BN3's output        | BN3, separable convolution, to BN2's output             | BN2, temporal and spatial filters
+//! ```
+//!
+//! Trials are cut into tiles of [`TILE`], whatever the number of threads. Gradients of a tile are added trial by trial, those of the tiles in order;
+//! sums for batch statistics are added trial by trial in `f64`. So the order of all additions is fixed.
+
+use std::sync::Arc;
+
+use fedspd_manifold::simd::Simd;
+use fedspd_manifold::{Left, Real, multiply, multiply_add};
+
+use super::activation::{Activate, Affine, PullBack};
+use super::convolution::{convolve, correlate};
+use super::examples::EegExamples;
+use super::lags;
+use super::norm::{Batch, Pulls};
+use super::shape::{Shape, padding};
+use super::slot::{Slot, Tile};
+use super::weights::{NormPlaces, Places, Weights, reverse, transpose};
+use super::{BatchNorm, EegNetConfig};
+use crate::loss::cross_entropy;
+use crate::model::{Dropout, check_batch, check_parameters};
+use crate::params::{Layout, ParamSet};
+use crate::{Error, check};
+
+/// Trials in a tile: few enough for four threads in a batch of 64.
+const TILE: usize = 16;
+
+/// The memory of an [`crate::EegNet`]'s passes. It grows to the largest batch seen and allocates nothing after that.
+pub struct EegNetWorkspace<T: Real> {
+    layout: Arc<Layout>,
+    shape: Shape,
+    places: Places,
+    batch_norm: BatchNorm,
+    keep: f64,
+    simd: Simd,
+    kernels: Kernels<T>,
+    norms: [Norm<T>; 2],
+    /// Sums of the lag statistics over the batch, divided by the size of the tensor that is never formed.
+    lags: Vec<f64>,
+    /// For each temporal filter: the statistics of its output, and its slope `a = scale / sqrt(variance + epsilon)`.
+    filtered: Vec<Filtered>,
+    tiles: Vec<Tile<T>>,
+    workers: Vec<Worker<T>>,
+}
+
+/// The weights as the kernels read them, forth and back.
+struct Kernels<T> {
+    weights: Weights<T>,
+    temporal_back: Vec<T>,
+    depthwise_back: Vec<T>,
+    /// `[in row][out row]`
+    pointwise_forth: Vec<T>,
+}
+
+/// What one normalisation does in a step, row by row.
+struct Norm<T> {
+    batch: Batch,
+    /// Forth: `scale x + offset`, with the slope of what comes before in it.
+    scale: Vec<T>,
+    offset: Vec<T>,
+    means: Vec<T>,
+    /// Back: `a g + b x + c`.
+    back: [Vec<T>; 3],
+    pulls: [Vec<f64>; 2],
+}
+
+/// The statistics of a temporal filter's output over a batch.
+#[derive(Clone, Copy, Default)]
+struct Filtered {
+    mean: f64,
+    variance: f64,
+    slope: f64,
+}
+
+/// The scratch memory of one thread.
+struct Worker<T> {
+    /// The gradient after the temporal convolution, with zeros around it.
+    first: Vec<T>,
+    /// The gradient after the spatial mixture.
+    mixed: Vec<T>,
+    /// The gradient after the depthwise convolution, with zeros around it, and before it.
+    depthwise: Vec<T>,
+    pooled: Vec<T>,
+    second: Vec<T>,
+    features: Vec<T>,
+    logits: Vec<T>,
+}
+
+impl<T: Real> EegNetWorkspace<T> {
+    pub(super) fn new(
+        config: &EegNetConfig,
+        simd: Simd,
+        threads: usize,
+        layout: Arc<Layout>,
+    ) -> Result<Self, Error> {
+        check("threads", threads, threads > 0, || "at least 1".into())?;
+        let shape = Shape::of(config);
+        let places = Places::of(&layout);
+        let zeros = |size: usize| vec![T::ZERO; size];
+        let (f, g) = (shape.first_lanes, shape.second_lanes);
+        let worker = || Worker {
+            first: zeros((shape.samples + shape.temporal_taps - 1) * f),
+            mixed: zeros(shape.samples * f),
+            depthwise: zeros((shape.pooled[0] + shape.separable_taps - 1) * f),
+            pooled: zeros(shape.pooled[0] * f),
+            second: zeros(shape.pooled[0] * g),
+            features: zeros(shape.features()),
+            logits: zeros(shape.classes),
+        };
+        Ok(Self {
+            layout,
+            shape,
+            places,
+            batch_norm: config.batch_norm,
+            keep: 1.0 - config.dropout,
+            simd,
+            kernels: Kernels {
+                weights: Weights::new(&shape),
+                temporal_back: zeros(shape.temporal_taps * f),
+                depthwise_back: zeros(shape.separable_taps * f),
+                pointwise_forth: zeros(f * g),
+            },
+            norms: [Norm::new(f), Norm::new(g)],
+            lags: vec![0.0; lags::size(shape.temporal_taps)],
+            filtered: vec![Filtered::default(); shape.filters],
+            tiles: Vec::new(),
+            workers: (0..threads).map(|_| worker()).collect(),
+        })
+    }
+
+    /// Checks everything, takes the parameters over, and gives every trial its slot.
+    fn load(
+        &mut self,
+        parameters: &ParamSet<T>,
+        examples: &EegExamples<T>,
+        batch: &[usize],
+    ) -> Result<(), Error> {
+        check_parameters(&self.layout, parameters)?;
+        check_batch(batch, examples.trials.len())?;
+        let (shape, trials) = (&self.shape, &examples.trials);
+        let facts = [
+            ("channels", shape.channels, trials.channels()),
+            ("samples", shape.samples, trials.length()),
+            ("classes", shape.classes, trials.classes()),
+            ("lag statistics for taps", shape.temporal_taps, examples.lags.taps()),
+        ];
+        for (what, expected, found) in facts {
+            if expected != found {
+                let (expected, found) = (expected.to_string(), found.to_string());
+                return Err(Error::Mismatch { what, expected, found });
+            }
+        }
+        if let Some(value) = parameters.values().iter().find(|value| !value.is_finite()) {
+            return Err(Error::Diverged { what: "a parameter", value: value.to_f64() });
+        }
+        let Kernels { weights, temporal_back, depthwise_back, pointwise_forth } = &mut self.kernels;
+        weights.load(shape, &self.places, parameters.values());
+        reverse(shape.first_lanes, &weights.temporal, temporal_back);
+        reverse(shape.first_lanes, &weights.depthwise, depthwise_back);
+        transpose(shape.first_lanes, &weights.pointwise, pointwise_forth);
+
+        let tiles = batch.len().div_ceil(TILE);
+        while self.tiles.len() < tiles {
+            self.tiles.push(Tile { slots: Vec::new(), used: 0, sums: Weights::new(shape) });
+        }
+        for unused in &mut self.tiles[tiles..] {
+            unused.used = 0;
+        }
+        for (tile, trials) in self.tiles.iter_mut().zip(batch.chunks(TILE)) {
+            while tile.slots.len() < trials.len() {
+                tile.slots.push(Slot::new(shape, self.keep < 1.0));
+            }
+            tile.used = trials.len();
+            for (slot, &trial) in tile.slots.iter_mut().zip(trials) {
+                (slot.trial, slot.label) = (trial, examples.trials.labels()[trial]);
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn loss_and_gradient(
+        &mut self,
+        parameters: &ParamSet<T>,
+        examples: &EegExamples<T>,
+        batch: &[usize],
+        dropout: Option<Dropout>,
+        gradient: &mut [T],
+    ) -> Result<T, Error> {
+        self.load(parameters, examples, batch)?;
+        let (found, expected) = (gradient.len(), self.layout.size());
+        if found != expected {
+            return Err(Error::Length { what: "the gradient", expected, found });
+        }
+        let count = batch.len();
+        let dropout = dropout.filter(|_| self.keep < 1.0);
+        self.measure_filters(parameters.values(), examples, batch);
+        let (shape, simd, keep) = (self.shape, self.simd, self.keep);
+        let tiles = &mut self.tiles[..count.div_ceil(TILE)];
+        let (kernels, workers) = (&self.kernels, &mut self.workers);
+
+        in_tiles(workers, tiles, 0, &|_, tile, index| {
+            for (place, slot) in tile.slots[..tile.used].iter_mut().enumerate() {
+                if let Some(dropout) = dropout {
+                    slot.draw(&shape, dropout, (index * TILE + place) as u64, keep);
+                }
+                first_block(&shape, simd, kernels, examples, slot);
+                slot.first_moments.measure(simd, &slot.first);
+            }
+            Ok(())
+        })?;
+        let [first, second] = &mut self.norms;
+        first.batch.combine(shape.samples, &slots(tiles).map(|slot| &slot.first_moments));
+        first.prepare(&self.places.norms[1], parameters.values(), self.batch_norm, |row| {
+            self.filtered[row / shape.depth].slope
+        });
+
+        in_tiles(workers, tiles, 0, &|_, tile, _| {
+            for slot in &mut tile.slots[..tile.used] {
+                second_block(&shape, simd, kernels, first, dropout.is_some(), slot);
+                slot.second_moments.measure(simd, &slot.second);
+            }
+            Ok(())
+        })?;
+        second.batch.combine(shape.pooled[0], &slots(tiles).map(|slot| &slot.second_moments));
+        second.prepare(&self.places.norms[2], parameters.values(), self.batch_norm, |_| 1.0);
+
+        let share = T::ONE / T::from_f64(count as f64);
+        in_tiles(workers, tiles, 0, &|worker, tile, _| {
+            tile.sums.clear();
+            for slot in &mut tile.slots[..tile.used] {
+                activate_second(&shape, simd, second, dropout.is_some(), slot);
+                head(&shape, simd, kernels, slot, &mut worker.logits);
+                slot.logits.copy_from_slice(&worker.logits);
+                let (labels, losses) = (std::iter::once(slot.label), std::slice::from_mut(&mut slot.loss));
+                cross_entropy(simd, shape.classes, &mut worker.logits, labels, share, losses);
+                if !slot.loss.is_finite() {
+                    return Err(Error::Diverged { what: "the loss of a trial", value: slot.loss.to_f64() });
+                }
+                head_back(&shape, simd, kernels, second, dropout.is_some(), slot, worker, &mut tile.sums);
+            }
+            Ok(())
+        })?;
+        second.pull_back(&slots(tiles).map(|slot| &slot.second_pulls), count * shape.pooled[0]);
+
+        in_tiles(workers, tiles, 0, &|worker, tile, _| {
+            for slot in &mut tile.slots[..tile.used] {
+                separable_back(
+                    &shape,
+                    simd,
+                    kernels,
+                    [first, second],
+                    dropout.is_some(),
+                    slot,
+                    worker,
+                    &mut tile.sums,
+                );
+            }
+            Ok(())
+        })?;
+        first.pull_back(&slots(tiles).map(|slot| &slot.first_pulls), count * shape.samples);
+
+        in_tiles(workers, tiles, 0, &|worker, tile, _| {
+            for slot in &mut tile.slots[..tile.used] {
+                first_block_back(&shape, simd, kernels, first, examples, slot, worker, &mut tile.sums);
+            }
+            Ok(())
+        })?;
+        let loss = slots(tiles).fold(T::ZERO, |sum, slot| sum + slot.loss) * share;
+        if let Some((sum, others)) = tiles.split_first_mut() {
+            for other in others {
+                sum.sums.add(&mut other.sums);
+            }
+            sum.sums.unload(&shape, &self.places, gradient);
+        }
+        self.norm_gradients(parameters.values(), count, gradient);
+        Ok(loss)
+    }
+
+    /// The logits of each trial of the last training pass.
+    pub fn training_logits(&self) -> impl Iterator<Item = &[T]> {
+        slots(&self.tiles).map(|slot| &slot.logits[..])
+    }
+
+    /// Sums the lag statistics of the batch and takes mean and variance of every filter's output from them.
+    fn measure_filters(&mut self, values: &[T], examples: &EegExamples<T>, batch: &[usize]) {
+        let (taps, shape) = (self.shape.temporal_taps, &self.shape);
+        self.lags.fill(0.0);
+        for &trial in batch {
+            for (sum, lag) in self.lags.iter_mut().zip(examples.lags.trial(trial)) {
+                *sum += lag.to_f64();
+            }
+        }
+        let count = (batch.len() * shape.channels * shape.samples) as f64;
+        for sum in &mut self.lags {
+            *sum /= count;
+        }
+        let (m, r) = self.lags.split_at(taps);
+        let filters = values[self.places.temporal.clone()].chunks_exact(taps);
+        let scales = &values[self.places.norms[0].scale.clone()];
+        for ((filtered, h), scale) in self.filtered.iter_mut().zip(filters).zip(scales) {
+            let mean: f64 = h.iter().zip(m).map(|(h, m)| h.to_f64() * m).sum();
+            let square: f64 =
+                h.iter().zip(r.chunks_exact(taps)).map(|(k, row)| k.to_f64() * product(h, row)).sum();
+            let variance = (square - mean * mean).max(0.0);
+            let slope = scale.to_f64() / (variance + self.batch_norm.epsilon).sqrt();
+            *filtered = Filtered { mean, variance, slope };
+        }
+    }
+
+    /// The gradients of scales and shifts, that of the temporal filters through their statistics, and the next running statistics.
+    fn norm_gradients(&self, values: &[T], count: usize, gradient: &mut [T]) {
+        let (shape, BatchNorm { momentum, epsilon }) = (&self.shape, self.batch_norm);
+        let mut set = |place: usize, value: f64| gradient[place] = T::from_f64(value);
+        let running = |place: usize, batch: f64| values[place].to_f64() * (1.0 - momentum) + momentum * batch;
+        let unbiased = |variance: f64, n: usize| variance * n as f64 / (n.max(2) - 1) as f64;
+
+        let [first, second] = &self.norms;
+        let [places1, places2, places3] = &self.places.norms;
+        let n = count * shape.pooled[0];
+        for row in 0..shape.second {
+            let inverse = 1.0 / (second.batch.variances[row] + epsilon).sqrt();
+            set(places3.scale.start + row, inverse * second.pulls[1][row]);
+            set(places3.shift.start + row, second.pulls[0][row]);
+            set(places3.mean.start + row, running(places3.mean.start + row, second.batch.means[row]));
+            let variance = unbiased(second.batch.variances[row], n);
+            set(places3.variance.start + row, running(places3.variance.start + row, variance));
+        }
+        let n = count * shape.samples;
+        let spatial = &self.kernels.weights.spatial;
+        for (filter, filtered) in self.filtered.iter().enumerate() {
+            let Filtered { mean, variance, slope } = *filtered;
+            let shift = values[places1.shift.start + filter].to_f64();
+            // The gradient with respect to the slope.
+            let mut pull = 0.0;
+            for row in filter * shape.depth..(filter + 1) * shape.depth {
+                let inverse = 1.0 / (slope * slope * first.batch.variances[row] + epsilon).sqrt();
+                let scale = values[places2.scale.start + row].to_f64();
+                let product = first.pulls[1][row];
+                // BN2 takes out what BN1 scales, but for its epsilon: that is all the gradient that comes through.
+                pull += scale * epsilon * inverse.powi(3) * product;
+                set(places2.scale.start + row, inverse * slope * product);
+                set(places2.shift.start + row, first.pulls[0][row]);
+                let column = spatial[row..].iter().step_by(shape.first_lanes);
+                let total: f64 = column.map(|w| w.to_f64()).sum();
+                let batch_mean = slope * first.batch.means[row] + (shift - slope * mean) * total;
+                set(places2.mean.start + row, running(places2.mean.start + row, batch_mean));
+                let batch_variance = unbiased(slope * slope * first.batch.variances[row], n);
+                set(places2.variance.start + row, running(places2.variance.start + row, batch_variance));
+            }
+            set(places1.scale.start + filter, pull / (variance + epsilon).sqrt());
+            // A constant is taken out by BN2.
+            set(places1.shift.start + filter, 0.0);
+            set(places1.mean.start + filter, running(places1.mean.start + filter, mean));
+            let batch_variance = unbiased(variance, n * shape.channels);
+            set(places1.variance.start + filter, running(places1.variance.start + filter, batch_variance));
+        }
+        let (m, r) = self.lags.split_at(shape.temporal_taps);
+        for (filter, filtered) in self.filtered.iter().enumerate() {
+            let Filtered { mean, variance, slope } = *filtered;
+            let start = self.places.temporal.start + filter * shape.temporal_taps;
+            let h = &values[start..start + shape.temporal_taps];
+            let scale_pull = gradient[places1.scale.start + filter].to_f64() * (variance + epsilon).sqrt();
+            let pull = -scale_pull * slope / (2.0 * (variance + epsilon));
+            let entries = gradient[start..start + shape.temporal_taps].iter_mut();
+            for ((entry, row), m) in entries.zip(r.chunks_exact(shape.temporal_taps)).zip(m) {
+                *entry += T::from_f64(2.0 * pull * (product(h, row) - mean * m));
+            }
+        }
+    }
+
+    pub(super) fn logits(
+        &mut self,
+        parameters: &ParamSet<T>,
+        examples: &EegExamples<T>,
+        batch: &[usize],
+        logits: &mut [T],
+    ) -> Result<(), Error> {
+        let (found, expected) = (logits.len(), batch.len() * self.shape.classes);
+        if found != expected {
+            return Err(Error::Length { what: "the output", expected, found });
+        }
+        let (shape, simd, values) = (self.shape, self.simd, parameters.values());
+        // As many at a time as a large training batch has, so that memory does not grow with what is evaluated.
+        for (batch, logits) in batch.chunks(4 * TILE).zip(logits.chunks_mut(4 * TILE * shape.classes)) {
+            self.load(parameters, examples, batch)?;
+            let BatchNorm { epsilon, .. } = self.batch_norm;
+            let [places1, places2, places3] = &self.places.norms;
+            let [first, second] = &mut self.norms;
+            let running = |places: &NormPlaces, row: usize| {
+                let [scale, shift, mean, variance] =
+                    [&places.scale, &places.shift, &places.mean, &places.variance]
+                        .map(|place| values[place.start + row].to_f64());
+                (scale / (variance + epsilon).sqrt(), mean, shift)
+            };
+            for row in 0..shape.first {
+                let (slope1, mean1, shift1) = running(places1, row / shape.depth);
+                let (slope2, mean2, shift2) = running(places2, row);
+                let column = self.kernels.weights.spatial[row..].iter().step_by(shape.first_lanes);
+                let total: f64 = column.map(|w| w.to_f64()).sum();
+                first.scale[row] = T::from_f64(slope1 * slope2);
+                let constant = (shift1 - slope1 * mean1) * total;
+                first.offset[row] = T::from_f64(slope2 * (constant - mean2) + shift2);
+            }
+            for row in 0..shape.second {
+                let (slope, mean, shift) = running(places3, row);
+                second.scale[row] = T::from_f64(slope);
+                second.offset[row] = T::from_f64(shift - slope * mean);
+            }
+            let tiles = &mut self.tiles[..batch.len().div_ceil(TILE)];
+            let kernels = &self.kernels;
+            in_tiles(&mut self.workers, tiles, 0, &|worker, tile, _| {
+                for slot in &mut tile.slots[..tile.used] {
+                    first_block(&shape, simd, kernels, examples, slot);
+                    second_block(&shape, simd, kernels, first, false, slot);
+                    activate_second(&shape, simd, second, false, slot);
+                    head(&shape, simd, kernels, slot, &mut worker.logits);
+                    slot.logits.copy_from_slice(&worker.logits);
+                }
+                Ok(())
+            })?;
+            for (row, slot) in logits.chunks_exact_mut(shape.classes).zip(slots(tiles)) {
+                row.copy_from_slice(&slot.logits);
+            }
+        }
+        match logits.iter().find(|logit| !logit.is_finite()) {
+            None => Ok(()),
+            Some(logit) => Err(Error::Diverged { what: "a logit", value: logit.to_f64() }),
+        }
+    }
+}
+
+impl<T: Real> Norm<T> {
+    fn new(rows: usize) -> Self {
+        let zeros = || vec![T::ZERO; rows];
+        Self {
+            batch: Batch::new(rows),
+            scale: zeros(),
+            offset: zeros(),
+            means: zeros(),
+            back: [zeros(), zeros(), zeros()],
+            pulls: [vec![0.0; rows], vec![0.0; rows]],
+        }
+    }
+
+    /// The map of the batch's statistics: the input is `slope x` plus a constant, which the mean takes out.
+    fn prepare(&mut self, places: &NormPlaces, values: &[T], norm: BatchNorm, slope: impl Fn(usize) -> f64) {
+        for row in 0..places.scale.len() {
+            let slope = slope(row);
+            let (mean, variance) = (self.batch.means[row], self.batch.variances[row]);
+            let inverse = 1.0 / (slope * slope * variance + norm.epsilon).sqrt();
+            let scale = values[places.scale.start + row].to_f64() * inverse * slope;
+            let shift = values[places.shift.start + row].to_f64();
+            self.scale[row] = T::from_f64(scale);
+            self.offset[row] = T::from_f64(shift - scale * mean);
+            self.means[row] = T::from_f64(mean);
+            // With g the gradient at the output and s = inverse slope: scale (g - mean(g) - s^2 (x - mean) mean(g (x - mean))). What
+            // depends on g is filled in by `pull_back`.
+            self.back[0][row] = T::from_f64(scale);
+            self.back[1][row] = T::from_f64(scale * (inverse * slope).powi(2));
+        }
+    }
+
+    /// Adds up the trials' sums and completes the coefficients of the way back, for so many samples in all.
+    fn pull_back<'a>(&mut self, trials: &(impl Iterator<Item = &'a Pulls<T>> + Clone), count: usize)
+    where
+        T: 'a,
+    {
+        let [sums, products] = &mut self.pulls;
+        Pulls::combine(trials, sums, products);
+        let [a, b, c] = &mut self.back;
+        for row in 0..sums.len() {
+            let scale = a[row].to_f64();
+            let slope = -b[row].to_f64() * products[row] / count as f64;
+            b[row] = T::from_f64(slope);
+            c[row] = T::from_f64(-scale * sums[row] / count as f64 - slope * self.batch.means[row]);
+        }
+    }
+}
+
+/// Space is mixed, then rows are convolved.
+fn first_block<T: Real>(
+    shape: &Shape,
+    simd: Simd,
+    kernels: &Kernels<T>,
+    examples: &EegExamples<T>,
+    slot: &mut Slot<T>,
+) {
+    let rows = shape.first_lanes;
+    let start = padding(shape.temporal_taps) * rows;
+    let mixed = &mut slot.mixed[start..start + shape.samples * rows];
+    let size = (shape.samples, shape.channels, rows);
+    multiply(simd, Left::Plain, size, examples.trials.trial(slot.trial), &kernels.weights.spatial, mixed);
+    convolve(simd, rows, &kernels.weights.temporal, &slot.mixed, &mut slot.first);
+}
+
+fn second_block<T: Real>(
+    shape: &Shape,
+    simd: Simd,
+    kernels: &Kernels<T>,
+    norm: &Norm<T>,
+    dropout: bool,
+    slot: &mut Slot<T>,
+) {
+    let (rows, samples) = (shape.first_lanes, shape.pooled[0]);
+    let start = padding(shape.separable_taps) * rows;
+    Activate {
+        rows,
+        pool: shape.pools[0],
+        scale: &norm.scale,
+        offset: &norm.offset,
+        input: &slot.first,
+        mask: dropout.then_some(&slot.kept[0][..]),
+        activated: &mut slot.first_activated,
+        out: &mut slot.pooled[start..start + samples * rows],
+    }
+    .run_on(simd);
+    convolve(simd, rows, &kernels.weights.depthwise, &slot.pooled, &mut slot.depthwise);
+    let size = (samples, rows, shape.second_lanes);
+    multiply(simd, Left::Plain, size, &slot.depthwise, &kernels.pointwise_forth, &mut slot.second);
+}
+
+fn activate_second<T: Real>(shape: &Shape, simd: Simd, norm: &Norm<T>, dropout: bool, slot: &mut Slot<T>) {
+    Activate {
+        rows: shape.second_lanes,
+        pool: shape.pools[1],
+        scale: &norm.scale,
+        offset: &norm.offset,
+        input: &slot.second,
+        mask: dropout.then_some(&slot.kept[1][..]),
+        activated: &mut slot.second_activated,
+        out: &mut slot.features,
+    }
+    .run_on(simd);
+}
+
+fn head<T: Real>(shape: &Shape, simd: Simd, kernels: &Kernels<T>, slot: &Slot<T>, logits: &mut [T]) {
+    logits.copy_from_slice(&kernels.weights.bias);
+    let size = (shape.classes, shape.features(), 1);
+    multiply_add(simd, Left::Plain, size, &kernels.weights.head, &slot.features, logits);
+}
+
+/// From the gradient of the logits to that at the output of BN3.
+#[allow(clippy::too_many_arguments)] // everything that a pass touches, by name
+fn head_back<T: Real>(
+    shape: &Shape,
+    simd: Simd,
+    kernels: &Kernels<T>,
+    norm: &Norm<T>,
+    dropout: bool,
+    slot: &mut Slot<T>,
+    worker: &mut Worker<T>,
+    sums: &mut Weights<T>,
+) {
+    let (classes, features) = (shape.classes, shape.features());
+    for (sum, &g) in sums.bias.iter_mut().zip(&worker.logits) {
+        *sum += g;
+    }
+    multiply_add(simd, Left::Plain, (classes, 1, features), &worker.logits, &slot.features, &mut sums.head);
+    let size = (1, classes, features);
+    multiply(simd, Left::Plain, size, &worker.logits, &kernels.weights.head, &mut worker.features);
+    PullBack {
+        rows: shape.second_lanes,
+        pool: shape.pools[1],
+        means: &norm.means,
+        input: &slot.second,
+        mask: dropout.then_some(&slot.kept[1][..]),
+        gradient: &worker.features,
+        activated: &mut slot.second_activated,
+        pulls: &mut slot.second_pulls,
+    }
+    .run_on(simd);
+}
+
+/// From the output of BN3 to that of BN2.
+#[allow(clippy::too_many_arguments)] // everything that a pass touches, by name
+fn separable_back<T: Real>(
+    shape: &Shape,
+    simd: Simd,
+    kernels: &Kernels<T>,
+    [first, second]: [&Norm<T>; 2],
+    dropout: bool,
+    slot: &mut Slot<T>,
+    worker: &mut Worker<T>,
+    sums: &mut Weights<T>,
+) {
+    let (f, g, samples) = (shape.first_lanes, shape.second_lanes, shape.pooled[0]);
+    let [a, b, c] = &second.back;
+    Affine {
+        rows: g,
+        coefficients: [a, b, c],
+        gradient: &slot.second_activated,
+        input: &slot.second,
+        out: &mut worker.second,
+    }
+    .run_on(simd);
+    let size = (g, samples, f);
+    multiply_add(simd, Left::Transposed, size, &worker.second, &slot.depthwise, &mut sums.pointwise);
+    // Zeros around it: before, as many as the padding leaves after the signal.
+    let start = (shape.separable_taps - 1 - padding(shape.separable_taps)) * f;
+    let inner = start..start + samples * f;
+    let size = (samples, g, f);
+    multiply(
+        simd,
+        Left::Plain,
+        size,
+        &worker.second,
+        &kernels.weights.pointwise,
+        &mut worker.depthwise[inner.clone()],
+    );
+    correlate(simd, f, &worker.depthwise[inner], &slot.pooled, &mut sums.depthwise);
+    convolve(simd, f, &kernels.depthwise_back, &worker.depthwise, &mut worker.pooled);
+    PullBack {
+        rows: f,
+        pool: shape.pools[0],
+        means: &first.means,
+        input: &slot.first,
+        mask: dropout.then_some(&slot.kept[0][..]),
+        gradient: &worker.pooled,
+        activated: &mut slot.first_activated,
+        pulls: &mut slot.first_pulls,
+    }
+    .run_on(simd);
+}
+
+/// From the output of BN2 to the filters of the first block.
+#[allow(clippy::too_many_arguments)] // everything that a pass touches, by name
+fn first_block_back<T: Real>(
+    shape: &Shape,
+    simd: Simd,
+    kernels: &Kernels<T>,
+    norm: &Norm<T>,
+    examples: &EegExamples<T>,
+    slot: &mut Slot<T>,
+    worker: &mut Worker<T>,
+    sums: &mut Weights<T>,
+) {
+    let rows = shape.first_lanes;
+    let start = (shape.temporal_taps - 1 - padding(shape.temporal_taps)) * rows;
+    let inner = start..start + shape.samples * rows;
+    let [a, b, c] = &norm.back;
+    Affine {
+        rows,
+        coefficients: [a, b, c],
+        gradient: &slot.first_activated,
+        input: &slot.first,
+        out: &mut worker.first[inner.clone()],
+    }
+    .run_on(simd);
+    correlate(simd, rows, &worker.first[inner], &slot.mixed, &mut sums.temporal);
+    convolve(simd, rows, &kernels.temporal_back, &worker.first, &mut worker.mixed);
+    let size = (shape.channels, shape.samples, rows);
+    multiply_add(
+        simd,
+        Left::Transposed,
+        size,
+        examples.trials.trial(slot.trial),
+        &worker.mixed,
+        &mut sums.spatial,
+    );
+}
+
+/// The slots in use, in the order of the batch.
+fn slots<T>(tiles: &[Tile<T>]) -> impl Iterator<Item = &Slot<T>> + Clone {
+    tiles.iter().flat_map(|tile| &tile.slots[..tile.used])
+}
+
+fn product<T: Real>(h: &[T], row: &[f64]) -> f64 {
+    h.iter().zip(row).map(|(h, x)| h.to_f64() * x).sum()
+}
+
+/// Gives each worker a run of tiles, numbered from `first` on.
+fn in_tiles<T: Real>(
+    workers: &mut [Worker<T>],
+    tiles: &mut [Tile<T>],
+    first: usize,
+    work: &(impl Fn(&mut Worker<T>, &mut Tile<T>, usize) -> Result<(), Error> + Sync),
+) -> Result<(), Error> {
+    if workers.len() == 1 || tiles.len() == 1 {
+        let worker = &mut workers[0];
+        return tiles.iter_mut().enumerate().try_for_each(|(index, tile)| work(worker, tile, first + index));
+    }
+    let half = tiles.len().div_ceil(2);
+    let (left, right) = workers.split_at_mut(workers.len().div_ceil(2));
+    let (left_tiles, right_tiles) = tiles.split_at_mut(half);
+    let (a, b) = rayon::join(
+        || in_tiles(left, left_tiles, first, work),
+        || in_tiles(right, right_tiles, first + half, work),
+    );
+    a.and(b)
+}

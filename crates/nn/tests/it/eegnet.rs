@@ -1,0 +1,497 @@
+//! EEGNet: torch's values, the plain route, finite differences, determinism, learning.
+
+use fedspd_manifold::Real;
+use fedspd_manifold::RetractionKind;
+use fedspd_manifold::simd::Simd;
+use fedspd_nn::{
+    AdamSettings, BatchNorm, Dropout, EegExamples, EegNet, EegNetConfig, FedBn, MaxNorm, Model, Optimiser,
+    OptimiserConfig, ParamSet, Purpose, RawTrials, Role, Scope, Seed, SyntheticEeg, Trainer,
+};
+use serde_json::Value;
+
+use crate::support::golden;
+
+/// A golden case (`golden/eegnet`).
+struct Case {
+    facts: Value,
+    name: &'static str,
+}
+
+impl Case {
+    fn new(name: &'static str) -> Self {
+        let path = format!("{}/../../golden/eegnet/{name}.json", env!("CARGO_MANIFEST_DIR"));
+        Self { facts: serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap(), name }
+    }
+
+    fn number(&self, key: &str) -> usize {
+        usize::try_from(self.facts[key].as_u64().unwrap()).unwrap()
+    }
+
+    fn list(&self, key: &str) -> Vec<usize> {
+        self.facts[key]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|n| usize::try_from(n.as_u64().unwrap()).unwrap())
+            .collect()
+    }
+
+    fn array(&self, part: &str) -> Vec<f64> {
+        golden(&format!("eegnet/{}-{part}.npy", self.name))
+    }
+
+    fn config(&self) -> EegNetConfig {
+        EegNetConfig {
+            channels: self.number("channels"),
+            samples: self.number("samples"),
+            classes: self.number("classes"),
+            filters: self.number("filters"),
+            depth: self.number("depth"),
+            rows: self.number("rows"),
+            temporal_taps: self.number("temporal_taps"),
+            separable_taps: self.number("separable_taps"),
+            pools: self.list("pools").try_into().unwrap(),
+            dropout: self.facts["dropout"].as_f64().unwrap(),
+            batch_norm: BatchNorm {
+                momentum: self.facts["momentum"].as_f64().unwrap(),
+                epsilon: self.facts["epsilon"].as_f64().unwrap(),
+            },
+            fedbn: FedBn::All,
+            max_norm: None,
+        }
+    }
+
+    fn examples<T: Real>(&self, net: &EegNet<T>) -> EegExamples<T> {
+        let config = net.config();
+        let samples: Vec<T> = self.array("samples").into_iter().map(T::from_f64).collect();
+        let labels = self.list("labels");
+        net.prepare(RawTrials::new(config.channels, config.samples, config.classes, samples, labels).unwrap())
+            .unwrap()
+    }
+
+    fn dropout(&self, seen: usize) -> Dropout {
+        let seed = Seed(self.facts["seed"].as_u64().unwrap());
+        Dropout { stream: seed.stream(Purpose::Dropout), seen: seen as u64 }
+    }
+}
+
+/// The distance of each parameter's values from the expected ones, relative to the larger of their norm and a thousandth of the norm of all.
+fn distances<T: Real>(parameters: &ParamSet<T>, found: &[T], expected: &[f64]) -> Vec<(String, f64)> {
+    let norm = |values: &[f64]| values.iter().map(|x| x * x).sum::<f64>().sqrt();
+    let all = norm(expected);
+    let each = parameters.layout().parameters().iter().map(|parameter| {
+        let range = parameter.range();
+        let expected = &expected[range.clone()];
+        let difference: Vec<f64> = found[range].iter().zip(expected).map(|(a, b)| a.to_f64() - b).collect();
+        (parameter.name.clone(), norm(&difference) / norm(expected).max(1e-3 * all))
+    });
+    each.collect()
+}
+
+fn agrees_with_torch<T: Real>(
+    name: &'static str,
+    gradient_tolerance: f64,
+    trained_tolerance: f64,
+    noisy: &[&str],
+) {
+    let case = Case::new(name);
+    let net = EegNet::<T>::new(case.config()).unwrap();
+    let examples = case.examples(&net);
+    let batch = case.list("batch");
+    let values = case.array("parameters").into_iter().map(T::from_f64).collect();
+    let mut parameters = ParamSet::new(net.layout().clone(), values).unwrap();
+    let mut workspace = net.workspace(1).unwrap();
+    let close = |found: &[T], expected: &[f64], what: &str| {
+        let scale = expected.iter().fold(0.0_f64, |largest, x| largest.max(x.abs()));
+        let far = found.iter().zip(expected).fold(0.0_f64, |far, (a, b)| far.max((a.to_f64() - b).abs()));
+        assert!(far < gradient_tolerance * scale, "{name}: {what} is off by {:e}", far / scale);
+    };
+    let mut logits = vec![T::ZERO; batch.len() * net.classes()];
+    net.logits(&parameters, &examples, &batch, &mut workspace, &mut logits).unwrap();
+    close(&logits, &case.array("evaluation"), "evaluation");
+
+    let adam = OptimiserConfig::Adam {
+        adam: AdamSettings::default(),
+        retraction: RetractionKind::Polar,
+        rebase_every: None,
+    };
+    let mut optimiser = Optimiser::new(adam, &parameters).unwrap();
+    let mut gradient = vec![T::ZERO; parameters.values().len()];
+    for step in 0..case.number("steps") {
+        let dropout = Some(case.dropout(step * batch.len()));
+        let loss = net
+            .loss_and_gradient(&parameters, &examples, &batch, dropout, &mut workspace, &mut gradient)
+            .unwrap();
+        if step == 0 {
+            let expected = case.facts["loss"].as_f64().unwrap();
+            assert!((loss.to_f64() - expected).abs() < gradient_tolerance * expected);
+            let logits: Vec<T> = workspace.training_logits().flatten().copied().collect();
+            close(&logits, &case.array("logits"), "training logits");
+            for (parameter, far) in distances(&parameters, &gradient, &case.array("gradient")) {
+                assert!(far < gradient_tolerance, "{name}: the gradient of {parameter} is off by {far:e}");
+            }
+        }
+        optimiser.step(&mut parameters, &gradient, case.facts["rate"].as_f64().unwrap()).unwrap();
+        parameters.take_statistics(&gradient).unwrap();
+    }
+    for (parameter, far) in distances(&parameters, parameters.values(), &case.array("trained")) {
+        if !noisy.contains(&&*parameter) {
+            assert!(far < trained_tolerance, "{name}: {parameter} is off by {far:e} after training");
+        }
+    }
+}
+
+#[test]
+fn everything_equals_torch_in_double_precision() {
+    for name in ["even", "odd"] {
+        agrees_with_torch::<f64>(name, 1e-9, 1e-7, &[]);
+    }
+}
+
+/// BN1 gets gradient only through the epsilon of BN2, so its gradient is mostly rounding noise in single precision, which Adam turns into whole steps; BN2's
+/// running statistics follow BN1's scale.
+#[test]
+fn everything_equals_torch_in_single_precision_but_noise() {
+    let noisy = ["norm1.scale", "norm1.shift", "norm2.mean", "norm2.variance"];
+    for name in ["even", "odd"] {
+        agrees_with_torch::<f32>(name, 1e-4, 1e-3, &noisy);
+    }
+}
+
+/// Property 34, for EEGNet.
+#[test]
+fn parameter_counts_are_the_papers() {
+    for (config, count) in
+        [(EegNetConfig::new(60, 801, 200.0, 7), 5303), (EegNetConfig::new(64, 481, 160.0, 4), 3284)]
+    {
+        assert_eq!(config.parameter_count(), count);
+        let net = EegNet::<f32>::new(config).unwrap();
+        let trained = net.layout().parameters().iter().filter(|parameter| parameter.role == Role::Trained);
+        assert_eq!(trained.map(|parameter| parameter.size()).sum::<usize>(), count);
+    }
+}
+
+#[test]
+fn batch_norm_stays_with_its_client() {
+    for (fedbn, trained) in [(FedBn::All, Scope::Local), (FedBn::Statistics, Scope::Shared)] {
+        let net = EegNet::<f32>::new(EegNetConfig { fedbn, ..EegNetConfig::new(8, 100, 100.0, 3) }).unwrap();
+        for parameter in net.layout().parameters() {
+            let statistic = parameter.name.ends_with("mean") || parameter.name.ends_with("variance");
+            assert_eq!(parameter.role == Role::Statistic, statistic);
+            let scope = match (parameter.name.starts_with("norm"), statistic) {
+                (true, true) => Scope::Local,
+                (true, false) => trained,
+                _ => Scope::Shared,
+            };
+            assert_eq!(parameter.scope, scope, "{}", parameter.name);
+        }
+    }
+}
+
+/// The network as written, every tensor formed: the oracle of the shortcut.
+fn plain_loss(
+    config: &EegNetConfig,
+    parameters: &ParamSet<f64>,
+    examples: &EegExamples<f64>,
+    batch: &[usize],
+) -> f64 {
+    let get = |name: &str| parameters.get(name).unwrap();
+    let (c, t, b) = (config.channels, config.samples, batch.len());
+    let same = |signal: &[f64], taps: &[f64]| -> Vec<f64> {
+        let left = (taps.len() - 1) / 2;
+        let at = |i: usize| if i >= left && i - left < signal.len() { signal[i - left] } else { 0.0 };
+        (0..signal.len()).map(|i| taps.iter().enumerate().map(|(k, w)| w * at(i + k)).sum()).collect()
+    };
+    // Normalises rows given as one list of signals each.
+    let norm = |rows: &mut Vec<Vec<Vec<f64>>>, name: &str| {
+        let (scale, shift) = (get(&format!("{name}.scale")), get(&format!("{name}.shift")));
+        for (row, signals) in rows.iter_mut().enumerate() {
+            let count = signals.iter().map(Vec::len).sum::<usize>() as f64;
+            let mean = signals.iter().flatten().sum::<f64>() / count;
+            let variance = signals.iter().flatten().map(|x| (x - mean).powi(2)).sum::<f64>() / count;
+            let factor = scale[row] / (variance + config.batch_norm.epsilon).sqrt();
+            for x in signals.iter_mut().flatten() {
+                *x = factor * (*x - mean) + shift[row];
+            }
+        }
+    };
+    let elu_mean = |signal: &[f64], pool: usize| -> Vec<f64> {
+        let elu = |x: f64| if x > 0.0 { x } else { x.exp_m1() };
+        signal
+            .chunks_exact(pool)
+            .map(|part| part.iter().map(|&x| elu(x)).sum::<f64>() / pool as f64)
+            .collect()
+    };
+    // Filter by filter: the signals of all trials and channels.
+    let mut filtered: Vec<Vec<Vec<f64>>> = (0..config.filters)
+        .map(|f| {
+            let taps = &get("temporal.weight")[f * config.temporal_taps..(f + 1) * config.temporal_taps];
+            let signal = |place: usize| {
+                let trial = examples.trials().trial(batch[place / c]);
+                let channel: Vec<f64> = trial[place % c..].iter().step_by(c).copied().collect();
+                same(&channel, taps)
+            };
+            (0..b * c).map(signal).collect()
+        })
+        .collect();
+    norm(&mut filtered, "norm1");
+    let mut first: Vec<Vec<Vec<f64>>> = (0..config.filters * config.depth)
+        .map(|row| {
+            let weights = &get("spatial.weight")[row * c..(row + 1) * c];
+            let mixed = |trial: usize| {
+                let at = |i: usize| {
+                    (0..c).map(|k| weights[k] * filtered[row / config.depth][trial * c + k][i]).sum()
+                };
+                (0..t).map(at).collect()
+            };
+            (0..b).map(mixed).collect()
+        })
+        .collect();
+    norm(&mut first, "norm2");
+    let depthwise: Vec<Vec<Vec<f64>>> = first
+        .iter()
+        .enumerate()
+        .map(|(row, signals)| {
+            let taps =
+                &get("depthwise.weight")[row * config.separable_taps..(row + 1) * config.separable_taps];
+            signals.iter().map(|signal| same(&elu_mean(signal, config.pools[0]), taps)).collect()
+        })
+        .collect();
+    let mut second: Vec<Vec<Vec<f64>>> = (0..config.rows)
+        .map(|out| {
+            let weights = &get("pointwise.weight")[out * first.len()..(out + 1) * first.len()];
+            let mixed = |trial: usize| {
+                let at = |i: usize| weights.iter().zip(&depthwise).map(|(w, row)| w * row[trial][i]).sum();
+                (0..depthwise[0][trial].len()).map(at).collect()
+            };
+            (0..b).map(mixed).collect()
+        })
+        .collect();
+    norm(&mut second, "norm3");
+    let losses = batch.iter().enumerate().map(|(place, &trial)| {
+        let features: Vec<f64> =
+            second.iter().flat_map(|row| elu_mean(&row[place], config.pools[1])).collect();
+        let rows = get("head.weight").chunks_exact(features.len()).zip(get("head.bias"));
+        let logits: Vec<f64> = rows
+            .map(|(row, bias)| bias + row.iter().zip(&features).map(|(w, v)| w * v).sum::<f64>())
+            .collect();
+        logits.iter().map(|z| z.exp()).sum::<f64>().ln() - logits[examples.trials().labels()[trial]]
+    });
+    losses.sum::<f64>() / b as f64
+}
+
+/// Values that are away from those at which one begins.
+fn generic(net: &EegNet<f64>) -> ParamSet<f64> {
+    let mut parameters = net.initial(Seed(3)).unwrap();
+    for (place, value) in parameters.values_mut().iter_mut().enumerate() {
+        *value += 0.2 * ((place * 37 % 101) as f64 / 101.0 - 0.45);
+    }
+    parameters
+}
+
+#[test]
+fn the_shortcut_equals_the_plain_route_and_its_finite_differences() {
+    for (taps, pools, filters, depth, rows) in
+        [((10, 4), [4, 2], 3, 2, 5), ((7, 5), [3, 3], 2, 3, 4), ((1, 1), [1, 2], 1, 1, 1)]
+    {
+        let config = EegNetConfig {
+            temporal_taps: taps.0,
+            separable_taps: taps.1,
+            pools,
+            filters,
+            depth,
+            rows,
+            dropout: 0.0,
+            ..EegNetConfig::new(4, 29, 100.0, 3)
+        };
+        let net = EegNet::<f64>::new(config.clone()).unwrap();
+        let trials = SyntheticEeg::new(4, 29, 100.0, 3).trials(11).client(Seed(1), 0).unwrap();
+        let examples = net.prepare(trials).unwrap();
+        let batch = [10, 3, 4, 0, 7];
+        let parameters = generic(&net);
+        let mut workspace = net.workspace(1).unwrap();
+        let mut gradient = vec![0.0; parameters.values().len()];
+        let loss = net
+            .loss_and_gradient(&parameters, &examples, &batch, None, &mut workspace, &mut gradient)
+            .unwrap();
+        let plain = plain_loss(&config, &parameters, &examples, &batch);
+        assert!((loss - plain).abs() < 1e-10 * plain, "{loss} and {plain}");
+        let largest = gradient.iter().fold(0.0_f64, |largest, g| largest.max(g.abs()));
+        for parameter in net.layout().parameters().iter().filter(|parameter| parameter.role == Role::Trained)
+        {
+            // A generic direction within the parameter.
+            let direction: Vec<f64> =
+                parameter.range().map(|place| ((place * 53 % 97) as f64 / 97.0) - 0.48).collect();
+            let moved = |step: f64| {
+                let mut moved = parameters.clone();
+                for (value, d) in moved.values_mut()[parameter.range()].iter_mut().zip(&direction) {
+                    *value += step * d;
+                }
+                plain_loss(&config, &moved, &examples, &batch)
+            };
+            let h = 1e-4;
+            let slope = (8.0 * (moved(h) - moved(-h)) - (moved(2.0 * h) - moved(-2.0 * h))) / (12.0 * h);
+            let ours: f64 = gradient[parameter.range()].iter().zip(&direction).map(|(g, d)| g * d).sum();
+            assert!(
+                (ours - slope).abs() < 1e-6 * largest.max(slope.abs()),
+                "{}: {ours} and {slope}",
+                parameter.name
+            );
+        }
+    }
+}
+
+fn small<T: Real>(dropout: f64) -> (EegNet<T>, EegExamples<T>) {
+    small_on(dropout, Simd::detect().unwrap())
+}
+
+fn small_on<T: Real>(dropout: f64, simd: Simd) -> (EegNet<T>, EegExamples<T>) {
+    let config = EegNetConfig { dropout, ..EegNetConfig::new(6, 130, 64.0, 3) };
+    let net = EegNet::<T>::with_simd(config, simd).unwrap();
+    let trials = SyntheticEeg::new(6, 130, 64.0, 3).trials(50).client(Seed(5), 0).unwrap();
+    let examples = net.prepare(trials).unwrap();
+    (net, examples)
+}
+
+#[test]
+fn threads_and_instruction_sets_change_no_bit() {
+    let all: Vec<usize> = (0..50).collect();
+    let run = |threads: usize, simd: Simd| {
+        let (net, examples) = small_on::<f32>(0.25, simd);
+        let parameters = net.initial(Seed(0)).unwrap();
+        let mut workspace = net.workspace(threads).unwrap();
+        let mut gradient = vec![0.0; parameters.values().len()];
+        let dropout = Some(Dropout { stream: Seed(2).stream(Purpose::Dropout), seen: 0 });
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            net.loss_and_gradient(&parameters, &examples, &all, dropout, &mut workspace, &mut gradient)
+                .unwrap();
+            let mut logits = vec![0.0; 150];
+            net.logits(&parameters, &examples, &all, &mut workspace, &mut logits).unwrap();
+            (gradient, logits)
+        })
+    };
+    let expected = run(1, Simd::detect().unwrap());
+    for threads in [2, 3, 4] {
+        assert_eq!(run(threads, Simd::detect().unwrap()), expected);
+    }
+    for simd in Simd::available() {
+        assert_eq!(run(1, simd), expected, "{}", simd.name());
+    }
+}
+
+/// A trial's logits in use depend on nothing but itself.
+#[test]
+fn evaluation_does_not_depend_on_the_batch() {
+    let (net, examples) = small::<f32>(0.25);
+    let parameters = net.initial(Seed(0)).unwrap();
+    let mut workspace = net.workspace(1).unwrap();
+    let mut all = vec![0.0; 150];
+    let trials: Vec<usize> = (0..50).collect();
+    net.logits(&parameters, &examples, &trials, &mut workspace, &mut all).unwrap();
+    for trial in [0, 17, 49] {
+        let mut alone = [0.0; 3];
+        net.logits(&parameters, &examples, &[trial], &mut workspace, &mut alone).unwrap();
+        assert_eq!(alone, all[trial * 3..trial * 3 + 3]);
+    }
+}
+
+#[test]
+fn it_learns_generated_trials() {
+    let config = EegNetConfig { dropout: 0.1, ..EegNetConfig::new(8, 160, 80.0, 2) };
+    let net = EegNet::<f32>::new(config).unwrap();
+    let examples =
+        net.prepare(SyntheticEeg::new(8, 160, 80.0, 2).trials(200).client(Seed(7), 0).unwrap()).unwrap();
+    let (training, held_out): (Vec<usize>, Vec<usize>) = (0..200).partition(|trial| trial % 10 < 7);
+    let mut parameters = net.initial(Seed(0)).unwrap();
+    let mut trainer = Trainer::new(&net, 32, 1).unwrap();
+    let mut optimiser = Optimiser::new(OptimiserConfig::default(), &parameters).unwrap();
+    for epoch in 0..40 {
+        let stream = Seed(0).stream(Purpose::Shuffle).epoch(epoch);
+        trainer.epoch(&mut parameters, &mut optimiser, 3e-3, &examples, &training, stream).unwrap();
+    }
+    let accuracy = |trainer: &mut Trainer<'_, f32, EegNet<f32>>, trials: &[usize]| {
+        trainer.evaluate(&parameters, &examples, trials).unwrap().accuracy
+    };
+    let (seen, unseen) = (accuracy(&mut trainer, &training), accuracy(&mut trainer, &held_out));
+    assert!(seen > 0.9 && unseen > 0.75, "{seen} of the training trials, {unseen} of others");
+}
+
+#[test]
+fn norms_are_kept_below_their_limits() {
+    let max_norm = Some(MaxNorm { spatial: 0.3, head: 0.1 });
+    let net = EegNet::<f64>::new(EegNetConfig { max_norm, ..EegNetConfig::new(6, 130, 64.0, 3) }).unwrap();
+    let examples =
+        net.prepare(SyntheticEeg::new(6, 130, 64.0, 3).trials(20).client(Seed(5), 0).unwrap()).unwrap();
+    let mut parameters = net.initial(Seed(0)).unwrap();
+    let mut trainer = Trainer::new(&net, 20, 1).unwrap();
+    let mut optimiser = Optimiser::new(OptimiserConfig::default(), &parameters).unwrap();
+    let all: Vec<usize> = (0..20).collect();
+    let stream = Seed(0).stream(Purpose::Shuffle);
+    trainer.epoch(&mut parameters, &mut optimiser, 0.05, &examples, &all, stream).unwrap();
+    for (name, rows, largest) in [("spatial.weight", 16, 0.3), ("head.weight", 3, 0.1)] {
+        let values = parameters.get(name).unwrap();
+        let norms =
+            values.chunks_exact(values.len() / rows).map(|row| row.iter().map(|x| x * x).sum::<f64>().sqrt());
+        let norms: Vec<f64> = norms.collect();
+        assert!(norms.iter().all(|norm| *norm < largest + 1e-12), "{norms:?}");
+        assert!(norms.iter().any(|norm| *norm > largest - 1e-12), "{norms:?}");
+    }
+}
+
+#[test]
+fn a_model_file_keeps_an_eegnet() {
+    let (net, _) = small::<f32>(0.25);
+    let parameters = net.initial(Seed(0)).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.safetensors");
+    let names = |prefix: &str, n: usize| (0..n).map(|i| format!("{prefix}{i}")).collect::<Vec<_>>();
+    let manifest =
+        fedspd_nn::file::Manifest::eegnet(net.config().clone(), "1", names("class", 3), names("C", 6))
+            .unwrap();
+    fedspd_nn::file::save(&path, &manifest, &parameters).unwrap();
+    let (loaded, values) = fedspd_nn::file::load::<f32>(&path).unwrap();
+    assert_eq!((loaded, values.values()), (manifest, parameters.values()));
+}
+
+#[test]
+fn what_does_not_fit_is_refused_with_the_numbers() {
+    let message = |result: Result<(), fedspd_nn::Error>| result.unwrap_err().to_string();
+    let new = |samples: Vec<f32>, labels: Vec<usize>| RawTrials::new(2, 3, 2, samples, labels).map(drop);
+    assert_eq!(message(new(vec![0.0; 11], vec![0, 1])), "the samples: 11 numbers where 12 were expected");
+    assert_eq!(
+        message(new(vec![0.0; 6], vec![2])),
+        "the label of trial 0 is 2, but there are 2 classes (counted from 0)"
+    );
+    assert_eq!(
+        message(new(vec![0.0, 0.0, 0.0, f32::NAN, 0.0, 0.0], vec![1])),
+        "trial 0, channel 1: a sample is NaN"
+    );
+    let config = |change: fn(&mut EegNetConfig)| {
+        let mut config = EegNetConfig::new(6, 130, 64.0, 3);
+        change(&mut config);
+        EegNet::<f32>::new(config).map(drop)
+    };
+    assert_eq!(
+        message(config(|c| c.samples = 31)),
+        "`samples` is 31; it must be at least 32, for both means"
+    );
+    assert_eq!(message(config(|c| c.temporal_taps = 0)), "`temporal_taps` is 0; it must be from 1 to 65536");
+    assert_eq!(
+        message(config(|c| c.dropout = 1.0)),
+        "`dropout` is 1.0; it must be at least 0 and less than 1"
+    );
+    let (net, _) = small::<f32>(0.0);
+    let other = SyntheticEeg::new(5, 130, 64.0, 3).trials(4).client(Seed(5), 0).unwrap();
+    assert_eq!(message(net.prepare(other).map(drop)), "the network takes channels 6, the data have 5");
+}
+
+#[test]
+fn signals_too_small_for_batch_norm_are_warned_of() {
+    let (net, _) = small::<f32>(0.0);
+    let volts = vec![1e-6_f32; 6 * 130];
+    let examples = net.prepare(RawTrials::new(6, 130, 3, volts, vec![0]).unwrap()).unwrap();
+    let parameters = net.initial(Seed(0)).unwrap();
+    let warning = Trainer::new(&net, 4, 1).unwrap().check(&parameters, &examples, &[0]).unwrap().unwrap();
+    assert!(warning.contains("is the unit right?"), "{warning}");
+}
