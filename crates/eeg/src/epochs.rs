@@ -112,3 +112,62 @@ pub(crate) fn epochs(
     }
     (epochs, dropped)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn definition() -> Definition {
+        let text = "name = \"mine\"\nformat = \"edf\"\nfiles = \"S{subject}.edf\"\nsfreq = 10\ninterval = [0, 1]\nband = [1, 3]\nevents = [{ classes = { T1 = \"one\", T2 = \"two\" } }]\n";
+        Definition::parse(std::path::Path::new("mine.toml"), text).unwrap()
+    }
+
+    /// Starts of trials and reasons of drops in a recording of 100 samples at 10 Hz.
+    fn cut(annotations: &[(f64, f64, &str)]) -> (Vec<usize>, Vec<DropReason>) {
+        let note =
+            |&(onset, duration, text): &(f64, f64, &str)| Annotation { onset, duration, text: text.into() };
+        let annotations: Vec<Annotation> = annotations.iter().map(note).collect();
+        let (definition, classes) = (definition(), ["one".to_owned(), "two".to_owned()]);
+        let (epochs, dropped) = epochs(&definition, &classes, ("1", "0"), (100, 10.0), &annotations);
+        (
+            epochs.iter().map(|epoch| epoch.start).collect(),
+            dropped.into_iter().map(|drop| drop.reason).collect(),
+        )
+    }
+
+    #[test]
+    fn events_are_at_the_nearest_sample_half_to_even() {
+        assert_eq!(
+            cut(&[(0.25, 0.0, "T1"), (0.35, 0.0, "T1"), (0.46, 0.0, "T2"), (1.0, 0.0, "T3")]).0,
+            [2, 4, 5]
+        );
+    }
+
+    #[test]
+    fn the_last_trial_may_end_with_the_recording() {
+        // Eleven samples: 89 to 99 are inside, 90 to 100 are not.
+        let (starts, reasons) = cut(&[(8.9, 0.0, "T1"), (9.0, 0.0, "T1")]);
+        assert_eq!(starts, [89]);
+        assert_eq!(reasons, [DropReason::OutsideRecording { span: [9.0, 10.0], recorded: 10.0 }]);
+    }
+
+    #[test]
+    fn of_events_at_one_sample_the_first_counts() {
+        let (starts, reasons) = cut(&[(2.0, 0.0, "T1"), (2.0, 0.0, "T2"), (4.0, 0.0, "T2")]);
+        assert_eq!((starts, reasons), (vec![20, 40], vec![DropReason::Repeated]));
+    }
+
+    /// As in MNE, what is annotated as bad must overlap with the trial; touching is not enough.
+    #[test]
+    fn trials_that_overlap_with_something_bad_are_dropped() {
+        let bad = |onset, duration| cut(&[(2.0, 0.0, "T1"), (onset, duration, "BAD_move")]);
+        let reason = || vec![DropReason::Bad { text: "BAD_move".into() }];
+        assert_eq!(bad(2.5, 0.1), (vec![], reason()));
+        assert_eq!(bad(1.0, 1.05), (vec![], reason()));
+        assert_eq!(bad(3.05, 4.0), (vec![], reason()));
+        assert_eq!(bad(1.0, 1.0), (vec![20], vec![]));
+        assert_eq!(bad(3.1, 4.0), (vec![20], vec![]));
+        assert_eq!(cut(&[(2.0, 0.0, "T1"), (2.5, 0.1, "badly")]).1.len(), 1);
+        assert_eq!(cut(&[(2.0, 0.0, "T1"), (2.5, 0.1, "ba")]).0, [20]);
+    }
+}

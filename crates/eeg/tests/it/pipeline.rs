@@ -233,6 +233,42 @@ fn a_dataset_of_ones_own_needs_no_more_than_a_definition() {
     plan.covariances(&Features::whole_trial(Band { low: 8.0, high: 30.0 }), None, &()).unwrap();
 }
 
+/// Where files are searched for, runs still come in the definition's order, session by session.
+#[test]
+fn runs_of_searched_datasets_keep_the_order_of_the_definition() {
+    let folder = tempfile::tempdir().unwrap();
+    for (subject, session) in [("b", 2), ("a", 1), ("a", 10), ("a", 2)] {
+        for run in [4, 6, 8] {
+            let from = golden("eeg").join("S001/S001R04.edf");
+            std::fs::copy(from, folder.path().join(format!("{subject}_{session}_{run}.edf"))).unwrap();
+        }
+    }
+    let text = r#"
+        name = "mine"
+        format = "edf"
+        files = "{subject}_{session}_{run}.edf"
+        runs = ["6", "4"]
+        sfreq = 160
+        interval = [0, 3]
+        band = [8, 32]
+        events = [{ classes = { T1 = "one", T2 = "two" } }]
+    "#;
+    let mine = Definition::parse(Path::new("mine.toml"), text).unwrap();
+    let plan = Plan::new(mine, &[folder.path().to_owned()], &PlanOptions::default()).unwrap();
+    let ids: Vec<[&str; 3]> = plan
+        .subjects()
+        .iter()
+        .flatten()
+        .map(|run| [&*run.ids.subject, &*run.ids.session, &*run.ids.run])
+        .collect();
+    let expected = [["a", "1"], ["a", "2"], ["a", "10"], ["b", "2"]];
+    let expected: Vec<[&str; 3]> = expected
+        .iter()
+        .flat_map(|[subject, session]| [[*subject, *session, "6"], [*subject, *session, "4"]])
+        .collect();
+    assert_eq!(ids, expected);
+}
+
 #[test]
 fn faulty_definitions_are_refused_with_their_fault() {
     let base = r#"name = "mine"
