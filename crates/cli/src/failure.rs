@@ -15,7 +15,7 @@ pub(crate) enum Failure {
     /// Recordings, their preparation, or downloads.
     Data(Box<fedspd_eeg::Error>),
     /// Files that are not what was published.
-    WrongFiles { wrong: usize },
+    WrongFiles { wrong: usize, missing: usize },
     /// Options that do not go together.
     Usage(String),
     /// Standard output could not be written.
@@ -46,7 +46,7 @@ impl Failure {
             }
             Self::Network(error) => error.hint(),
             Self::Data(error) => error.hint(),
-            Self::WrongFiles { .. } => Some("delete the wrong files and run `fedspd data fetch`".into()),
+            Self::WrongFiles { .. } => Some("delete wrong files and run `fedspd data fetch`".into()),
             _ => None,
         }
     }
@@ -58,7 +58,9 @@ impl fmt::Display for Failure {
             Self::Geometry(error) => writeln!(f, "error: {error}")?,
             Self::Network(error) => writeln!(f, "error: {error}")?,
             Self::Data(error) => writeln!(f, "error: {error}")?,
-            Self::WrongFiles { wrong } => writeln!(f, "error: {wrong} files are not what was published")?,
+            Self::WrongFiles { wrong, missing } => {
+                writeln!(f, "error: {wrong} files are not what was published, {missing} are missing")?;
+            }
             Self::Usage(fault) => writeln!(f, "error: {fault}")?,
             Self::Output(error) => writeln!(f, "error: standard output could not be written: {error}")?,
             Self::OutputClosed => {}

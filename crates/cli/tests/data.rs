@@ -143,7 +143,11 @@ fn mistakes_get_one_sentence_and_a_hint() {
     let folder = tempfile::tempdir().unwrap();
     let root = text(folder.path()).to_owned();
     let out = text(&folder.path().join("out.npz")).to_owned();
-    let cases: [(&[&str], String); 8] = [
+    let cases: [(&[&str], String); 9] = [
+        (
+            &["data", "prepare", "physionet-mi", "--out", "S001R04.edf"],
+            "error: --out is S001R04.edf; prepared data are .npz files\n".into(),
+        ),
         (
             &["data", "prepare", "physionet", "--out", &out],
             "error: there is no dataset `physionet`\n\nhint: there are physionet-mi, weibo2014; a definition of your own is a file whose name ends in .toml\n".into(),
@@ -184,19 +188,31 @@ fn mistakes_get_one_sentence_and_a_hint() {
 }
 
 #[test]
-fn verify_counts_and_fails_only_for_wrong_files() {
+fn verify_counts_and_fails_for_wrong_and_missing_files() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("S001/S001R04.edf");
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     let arguments = ["data", "verify", "physionet-mi", "--root", text(folder.path()), "--subjects", "1"];
     let (code, out, _) = fedspd(&arguments);
-    assert_eq!(code, 0);
+    assert_eq!(code, 1);
     assert!(out.ends_with("0 files are right, 0 wrong, 6 missing, 0 there without a checksum\n"), "{out}");
     std::fs::write(&path, "not it").unwrap();
     let (code, out, err) = fedspd(&arguments);
     assert!(code == 1 && out.contains("wrong    ") && out.contains("1 wrong, 5 missing"), "{out}");
     assert_eq!(
         err,
-        "error: 1 files are not what was published\n\nhint: delete the wrong files and run `fedspd data fetch`\n"
+        "error: 1 files are not what was published, 5 are missing\n\nhint: delete wrong files and run `fedspd data fetch`\n"
     );
+}
+
+/// Paths need not be text.
+#[cfg(unix)]
+#[test]
+fn json_copes_with_any_path() {
+    use std::os::unix::ffi::OsStrExt;
+    let root = std::ffi::OsStr::from_bytes(b"bad\xff");
+    let mut command = Command::cargo_bin("fedspd").unwrap();
+    let output = command.args(["data", "where", "--format", "json", "--root"]).arg(root).output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    serde_json::from_slice::<Value>(&output.stdout).unwrap();
 }

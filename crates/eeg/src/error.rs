@@ -291,6 +291,48 @@ pub enum Error {
         /// What is wrong with it.
         fault: StoreFault,
     },
+    /// A trial would reach beyond what a MATLAB file has of it.
+    #[error(
+        "{path}: trials have {seconds} s, the interval is {}-{} s", interval[0], interval[1], path = path.display()
+    )]
+    MatInterval {
+        /// Which file.
+        path: PathBuf,
+        /// The length of its trials.
+        seconds: f64,
+        /// The interval of the definition.
+        interval: [f64; 2],
+    },
+    /// A channel that is no voltage, or whose unit nobody says.
+    #[error("{path}: the unit of channel {channel} is {}", if unit.is_empty() { "not given" } else { unit }, path = path.display())]
+    Unit {
+        /// Which file.
+        path: PathBuf,
+        /// Which channel.
+        channel: String,
+        /// Its unit.
+        unit: String,
+    },
+    /// Only subjects that the definition leaves out were asked for.
+    #[error("subject {subject} is left out: {reason}{}", measured.map_or(String::new(), |hz| format!(" (measured: {hz} Hz)")))]
+    LeftOut {
+        /// Who.
+        subject: String,
+        /// Why.
+        reason: String,
+        /// The rate of the first recording, if it is there.
+        measured: Option<f64>,
+    },
+    /// No annotation begins a trial.
+    #[error("no event of {files} files gives a trial ({dropped} were dropped)")]
+    NoEvents {
+        /// How many files were looked at.
+        files: usize,
+        /// Events that gave none.
+        dropped: usize,
+        /// What is noted in the files.
+        noted: Vec<String>,
+    },
     /// Channels of one file at different rates.
     #[error(
         "{path}: channel {} is sampled at {} Hz and channel {} at {} Hz",
@@ -339,6 +381,15 @@ impl Error {
             Self::Rate { .. } => Some("leave the subject out, or resample with --resample".into()),
             Self::Channel { count: 0, there, .. } => {
                 Some(format!("the file has {}; the definition can rename channels under [rename]", there.join(", ")))
+            }
+            Self::Unit { unit, .. } if unit.is_empty() => {
+                Some("say it in the definition, as `unit = \"uV\"`".into())
+            }
+            Self::Unit { .. } => Some("leave the channel out of `channels`".into()),
+            Self::LeftOut { measured: Some(_), .. } => Some("--resample takes recordings at another rate".into()),
+            Self::NoEvents { noted, .. } if noted.is_empty() => Some("there are no annotations at all".into()),
+            Self::NoEvents { noted, .. } => {
+                Some(format!("annotations are {}; `events` must name those that begin trials", crate::names::list(noted)))
             }
             Self::NoSource { .. } => {
                 Some("list `subjects` and, under [source], `base` and `checksums`; or copy the files and use --root".into())

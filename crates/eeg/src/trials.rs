@@ -121,7 +121,7 @@ impl EuclideanAlignment {
         Ok(Self { inverse_root })
     }
 
-    /// Aligns some trials in place. The caller says of the whole set that it has no unit any more.
+    /// Aligns some trials in place. The set has no unit from then on: the trials of every subject are to be aligned.
     ///
     /// # Errors
     /// [`Error::Geometry`] if an unavailable instruction set is asked for.
@@ -134,6 +134,7 @@ impl EuclideanAlignment {
             multiply(simd, Left::Plain, (trials.length, n, n), samples, &self.inverse_root, &mut aligned);
             samples.copy_from_slice(&aligned);
         }
+        trials.about.unit = NO_UNIT.into();
         Ok(())
     }
 }

@@ -48,7 +48,10 @@ impl Quality {
     /// # Errors
     /// [`Error::Geometry`] if an entry is not finite.
     pub fn of(n: usize, covariances: &[f64]) -> Result<Vec<Self>, Error> {
-        let mut values = vec![0.0; covariances.len().checked_div(n).unwrap_or(0)];
+        if covariances.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut values = vec![0.0; covariances.len() / n];
         SymmetricEigen::new(n)?.eigenvalues(covariances, &mut values)?;
         Ok(values.chunks_exact(n).map(Self::of_spectrum).collect())
     }

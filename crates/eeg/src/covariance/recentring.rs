@@ -41,7 +41,7 @@ impl Recentring {
         &self.references[input]
     }
 
-    /// Recentres some trials in place. The caller says of the whole set that it has no unit any more.
+    /// Recentres some trials in place. The set has no unit from then on: the trials of every subject are to be recentred.
     ///
     /// # Errors
     /// [`Error::Trial`] with the trial whose matrix is at fault.
@@ -59,6 +59,7 @@ impl Recentring {
                 covariances.matrices_mut()[range].copy_from_slice(matrix);
             }
         }
+        covariances.about.unit = NO_UNIT.into();
         Ok(())
     }
 }
@@ -74,7 +75,6 @@ impl Covariances {
             let trials = self.about.trials_of(&subject);
             Recentring::fit(self, &trials, metric)?.apply(self, &trials)?;
         }
-        self.about.unit = NO_UNIT.into();
         Ok(())
     }
 

@@ -9,6 +9,11 @@ use super::{Pattern, Selection};
 use crate::Error;
 use crate::filter::Band;
 
+/// The highest rate of a recording, in hertz.
+const FASTEST: f64 = 1e6;
+/// The longest trial, in seconds.
+const LONGEST: f64 = 1e4;
+
 /// A dataset: where its files are, what they hold, and how trials are cut from them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -167,11 +172,14 @@ impl Definition {
 
     fn check(&self) -> Result<(), String> {
         let [start, end] = self.interval;
-        if !(self.sfreq > 0.0 && self.sfreq.is_finite()) {
-            return Err(format!("`sfreq` is {}; it must be positive", self.sfreq));
+        if !(self.sfreq > 0.0 && self.sfreq <= FASTEST) {
+            return Err(format!("`sfreq` is {:e}; it must be positive, at most {FASTEST:e}", self.sfreq));
         }
         if !(start < end && start.is_finite() && end.is_finite()) {
             return Err(format!("`interval` is [{start}, {end}]; it must begin before it ends"));
+        }
+        if end - start > LONGEST {
+            return Err(format!("`interval` is {:e} s long; it must be at most {LONGEST:e} s", end - start));
         }
         let Band { low, high } = self.band;
         if !(low > 0.0 && low < high && high < self.sfreq / 2.0) {

@@ -21,6 +21,8 @@ pub(super) struct FileChannel {
     pub(super) place: usize,
     pub(super) sfreq: f64,
     pub(super) samples: usize,
+    /// Its unit as the file says it; empty if it does not.
+    pub(super) unit: String,
 }
 
 impl Facts {
@@ -34,21 +36,24 @@ impl Facts {
 
 /// The samples of some channels in microvolts, one sample after the other, each with all of them.
 pub(super) fn samples(definition: &Definition, path: &Path, channels: &[usize]) -> Result<Vec<f64>, Error> {
-    // Whether the file itself does not say its unit.
-    let silent;
+    // Which channels the file itself says no unit of.
+    let silent: Vec<bool>;
     let mut samples;
     if let (Format::Mat, Some(layout)) = (definition.format, &definition.mat) {
-        (samples, silent) = (mat_samples(layout, path, channels)?, true);
+        silent = vec![true; channels.len()];
+        samples = mat_samples(layout, path, channels)?;
     } else {
         let mut file = EdfFile::open(path)?;
         let signals = &file.header().signals;
-        silent = channels.iter().all(|&channel| signals[channel].unit.is_empty());
+        silent = channels.iter().map(|&channel| signals[channel].unit.is_empty()).collect();
         samples = file.read(channels).map_err(|fault| fault.at(path))?;
     }
-    let factor = definition.unit.as_deref().filter(|_| silent).and_then(microvolts_per);
-    if let Some(factor) = factor.filter(|&factor| factor != 1.0) {
-        for sample in &mut samples {
-            *sample *= factor;
+    let factor = definition.unit.as_deref().and_then(microvolts_per).unwrap_or(1.0);
+    if factor != 1.0 && silent.contains(&true) {
+        for sample in samples.chunks_exact_mut(channels.len()) {
+            for (x, _) in sample.iter_mut().zip(&silent).filter(|(_, silent)| **silent) {
+                *x *= factor;
+            }
         }
     }
     Ok(samples)
@@ -62,7 +67,7 @@ fn edf_facts(path: &Path) -> Result<Facts, Error> {
         let signal = &header.signals[place];
         let samples = header.records * signal.samples_per_record;
         let sfreq = header.sfreq(place).unwrap_or(f64::NAN);
-        FileChannel { label: signal.label.clone(), place, sfreq, samples }
+        FileChannel { label: signal.label.clone(), place, sfreq, samples, unit: signal.unit.clone() }
     };
     Ok(Facts { channels: header.sampled().map(channel).collect(), annotations })
 }
@@ -92,6 +97,11 @@ fn mat_facts(definition: &Definition, layout: &MatLayout, path: &Path) -> Result
         return Err(Error::MatLabels { path, name, labels: labels.len(), trials });
     }
     let (step, sfreq) = (samples + 2 * layout.padding, definition.sfreq);
+    let [start, end] = definition.interval.map(|seconds| (seconds * sfreq).round_ties_even());
+    if start < 0.0 || end >= samples as f64 {
+        let (path, seconds) = (path.to_owned(), samples as f64 / sfreq);
+        return Err(Error::MatInterval { path, seconds, interval: definition.interval });
+    }
     let annotation = |(trial, label): (usize, &f64)| Annotation {
         onset: (trial * step + layout.padding) as f64 / sfreq,
         duration: samples as f64 / sfreq,
@@ -102,6 +112,7 @@ fn mat_facts(definition: &Definition, layout: &MatLayout, path: &Path) -> Result
         place,
         sfreq,
         samples: trials * step,
+        unit: String::new(),
     };
     Ok(Facts {
         channels: layout.channels.iter().enumerate().map(channel).collect(),

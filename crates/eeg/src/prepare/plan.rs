@@ -1,5 +1,6 @@
 //! Everything that can be known and checked before the work begins.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
@@ -7,6 +8,7 @@ use rayon::prelude::*;
 use super::file::{Facts, FileChannel};
 use crate::dataset::{Definition, Ids, Selection};
 use crate::epochs::{Dropped, Epoch, epochs};
+use crate::read::is_voltage;
 use crate::{About, Error, Origin};
 
 /// What is asked for.
@@ -68,14 +70,21 @@ impl Plan {
         let mut recordings = recordings(&definition, roots, options)?;
         let left_out = leave_out(&definition, roots, options, &mut recordings);
         let classes = definition.classes();
-        let Some(first) = recordings.first() else { return Err(Error::NoTrials { what: "the dataset" }) };
+        let Some(first) = recordings.first() else {
+            return Err(match left_out.into_iter().next() {
+                Some(LeftOut { subject, reason, measured_sfreq }) => {
+                    Error::LeftOut { subject, reason, measured: measured_sfreq }
+                }
+                None => Error::NoTrials { what: "the dataset" },
+            });
+        };
         let channels = if let Some(channels) = &definition.channels {
             channels.clone()
         } else {
             let facts = Facts::of(&definition, &find(roots, &definition.files.path(first))?)?;
             facts.channels.iter().map(|c| definition.channel_name(&c.label).to_owned()).collect()
         };
-        let look = |ids: &Ids| -> Result<(Run, Vec<Dropped>), Error> {
+        let look = |ids: &Ids| -> Result<(Run, Vec<Dropped>, BTreeSet<String>), Error> {
             let path = find(roots, &definition.files.path(ids))?;
             let facts = Facts::of(&definition, &path)?;
             let (places, measured, samples) = choose(&definition, &channels, &path, &facts.channels)?;
@@ -92,15 +101,17 @@ impl Plan {
             let ids_of = (&*ids.subject, &*ids.run);
             let (epochs, dropped) =
                 epochs(&definition, &classes, ids_of, (samples, sfreq), &facts.annotations);
-            Ok((Run { ids: ids.clone(), path, sfreq: measured, epochs, places }, dropped))
+            let noted = facts.annotations.into_iter().map(|annotation| annotation.text).collect();
+            Ok((Run { ids: ids.clone(), path, sfreq: measured, epochs, places }, dropped, noted))
         };
         // All first, so that of several faults it is always the first that is reported.
         let looked: Vec<Result<_, _>> = recordings.par_iter().map(look).collect();
         let mut subjects: Vec<Vec<Run>> = Vec::new();
-        let mut dropped = Vec::new();
+        let (mut dropped, mut noted) = (Vec::new(), BTreeSet::new());
         for result in looked {
-            let (run, drops) = result?;
+            let (run, drops, texts) = result?;
             dropped.extend(drops);
+            noted.extend(texts);
             match subjects.last_mut().filter(|runs| runs[0].ids.subject == run.ids.subject) {
                 Some(runs) => runs.push(run),
                 None => subjects.push(vec![run]),
@@ -108,7 +119,8 @@ impl Plan {
         }
         let plan = Self { definition, classes, channels, subjects, dropped, left_out };
         if plan.trials() == 0 {
-            return Err(Error::NoTrials { what: "the dataset" });
+            let (files, dropped) = (plan.files(), plan.dropped.len());
+            return Err(Error::NoEvents { files, dropped, noted: noted.into_iter().collect() });
         }
         Ok(plan)
     }
@@ -265,6 +277,14 @@ fn choose(
         chosen.push(channel);
     }
     let Some(&first) = chosen.first() else { return Err(Error::NoChannels { path: path.to_owned() }) };
+    let volts = |channel: &FileChannel| match channel.unit.as_str() {
+        "" => definition.unit.is_some(),
+        unit => is_voltage(unit),
+    };
+    if let Some(other) = chosen.iter().find(|channel| !volts(channel)) {
+        let (channel, unit) = (other.label.clone(), other.unit.clone());
+        return Err(Error::Unit { path: path.to_owned(), channel, unit });
+    }
     if let Some(other) = chosen.iter().find(|channel| channel.sfreq != first.sfreq) {
         return Err(Error::MixedRates {
             path: path.to_owned(),

@@ -4,5 +4,6 @@
 mod edf;
 mod mat;
 
+pub(crate) use edf::is_voltage;
 pub use edf::{EdfFault, EdfFile, EdfFormat, EdfHeader, EdfSignal, Field, Gap};
 pub use mat::{MatArray, MatClass, MatFault, MatFile, MatVariable, Part};

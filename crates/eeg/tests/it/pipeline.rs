@@ -180,7 +180,10 @@ fn excluded_subjects_are_left_out_with_their_reason_and_rate() {
     assert_eq!((&*left_out.subject, left_out.measured_sfreq), ("1", Some(160.0)));
     assert_eq!(left_out.reason, "recorded at 128 Hz instead of 160 Hz");
     let error = Plan::new(physionet(exclude), &roots, &subjects("1")).unwrap_err();
-    assert_eq!(error.to_string(), "the dataset has no trials");
+    assert_eq!(
+        error.to_string(),
+        "subject 1 is left out: recorded at 128 Hz instead of 160 Hz (measured: 160 Hz)"
+    );
     // The exclusion is for the rate alone, which resampling mends.
     let options = PlanOptions { resample: true, ..subjects("1-2") };
     let plan = Plan::new(physionet(exclude), &roots, &options).unwrap();
@@ -269,6 +272,87 @@ fn runs_of_searched_datasets_keep_the_order_of_the_definition() {
     assert_eq!(ids, expected);
 }
 
+/// Copies a golden recording with other units of its six channels.
+fn with_units(folder: &Path, name: &str, units: [&str; 6]) {
+    let mut bytes = std::fs::read(golden("eeg").join("S001/S001R04.edf")).unwrap();
+    // The header: 256 bytes, then labels and transducers of seven signals before their units.
+    for (signal, unit) in units.iter().enumerate() {
+        let start = 256 + 7 * (16 + 80) + 8 * signal;
+        bytes[start..start + 8].copy_from_slice(format!("{unit:<8}").as_bytes());
+    }
+    std::fs::write(folder.join(name), bytes).unwrap();
+}
+
+fn of_one_folder(unit: &str) -> Definition {
+    let text = format!(
+        "name = \"mine\"\nformat = \"edf\"\nfiles = \"S{{subject}}.edf\"\nsfreq = 160\n{unit}\ninterval = [0, 3]\nband = [8, 32]\nevents = [{{ classes = {{ T1 = \"one\", T2 = \"two\" }} }}]\n"
+    );
+    Definition::parse(Path::new("mine.toml"), &text).unwrap()
+}
+
+#[test]
+fn units_are_those_of_each_channel_and_never_guessed() {
+    let folder = tempfile::tempdir().unwrap();
+    let roots = [folder.path().to_owned()];
+    let plan = |units, unit: &str| {
+        with_units(folder.path(), "S1.edf", units);
+        Plan::new(of_one_folder(unit), &roots, &PlanOptions::default())
+    };
+    let volts = plan(["uV"; 6], "").unwrap().all_trials(BAND, &()).unwrap();
+    let mixed =
+        plan(["uV", "", "mV", "V", "nV", "uV"], "unit = \"mV\"").unwrap().all_trials(BAND, &()).unwrap();
+    let factors = [1.0, 1e3, 1e3, 1e6, 1e-3, 1.0];
+    let scaled: Vec<f64> = volts.trial(0).iter().enumerate().map(|(i, x)| x * factors[i % 6]).collect();
+    assert!(distance(mixed.trial(0), &scaled) < 1e-12);
+
+    let path = folder.path().join("S1.edf");
+    let message = |units, unit: &str| plan(units, unit).unwrap_err().to_string();
+    let of_channel = |unit: &str| format!("{}: the unit of channel Fc3. is {unit}", path.display());
+    assert_eq!(message(["uV", "", "uV", "uV", "uV", "uV"], ""), of_channel("not given"));
+    assert_eq!(message(["uV", "DegC", "uV", "uV", "uV", "uV"], ""), of_channel("DegC"));
+    assert_eq!(message(["uV", "kV", "uV", "uV", "uV", "uV"], ""), of_channel("kV"));
+}
+
+#[test]
+fn a_subject_without_trials_is_no_trouble_for_the_others() {
+    let folder = tempfile::tempdir().unwrap();
+    with_units(folder.path(), "S1.edf", ["uV"; 6]);
+    let mut silent = std::fs::read(golden("eeg").join("S001/S001R04.edf")).unwrap();
+    // Other annotations: none begins a trial.
+    for place in 0..silent.len() - 1 {
+        if silent[place] == b'T'
+            && matches!(silent[place + 1], b'1' | b'2')
+            && silent[place.saturating_sub(1)] == 0x14
+        {
+            silent[place] = b'X';
+        }
+    }
+    std::fs::write(folder.path().join("S2.edf"), &silent).unwrap();
+    let roots = [folder.path().to_owned()];
+    let plan = Plan::new(of_one_folder(""), &roots, &PlanOptions::default()).unwrap();
+    let features = Features::whole_trial(BAND);
+    let (covariances, _) = plan.covariances(&features, Some(SpdMetric::AffineInvariant), &()).unwrap();
+    assert_eq!((covariances.len(), covariances.about.subjects()), (4, vec!["1"]));
+
+    let error = Plan::new(of_one_folder(""), &roots, &subjects("2")).unwrap_err();
+    assert_eq!(error.to_string(), "no event of 1 files gives a trial (0 were dropped)");
+    assert_eq!(
+        error.hint().unwrap(),
+        "annotations are `T0`, `X1`, `X2`; `events` must name those that begin trials"
+    );
+}
+
+#[test]
+fn trials_of_matlab_files_do_not_reach_into_the_next() {
+    let mut small = definition("weibo2014").unwrap();
+    small.subjects = Some("1".parse().unwrap());
+    small.channels = Some(vec!["Fp1".into()]);
+    small.mat.as_mut().unwrap().channels = ["Fp1", "CB1", "Fpz", "VEO", "Fp2"].map(String::from).to_vec();
+    small.interval = [3.0, 8.0];
+    let error = Plan::new(small, &[golden("eeg")], &PlanOptions::default()).unwrap_err();
+    assert!(error.to_string().ends_with("subject_1.mat: trials have 8 s, the interval is 3-8 s"), "{error}");
+}
+
 #[test]
 fn faulty_definitions_are_refused_with_their_fault() {
     let base = r#"name = "mine"
@@ -285,7 +369,7 @@ events = [{ classes = { T1 = "one" } }]
         Definition::parse(Path::new("mine.toml"), &text).unwrap_err().to_string()
     };
     for (from, to, expected) in [
-        ("sfreq = 160", "sfreq = 0", "mine.toml: `sfreq` is 0; it must be positive"),
+        ("sfreq = 160", "sfreq = 0", "mine.toml: `sfreq` is 0e0; it must be positive, at most 1e6"),
         ("[0, 3]", "[3, 3]", "mine.toml: `interval` is [3, 3]; it must begin before it ends"),
         ("[8, 32]", "[8, 80]", "mine.toml: `band` is [8, 80]; it must lie between 0 and 80 Hz"),
         ("{ T1 = \"one\" }", "{}", "mine.toml: `events` names no class"),

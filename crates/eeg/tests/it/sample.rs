@@ -1,4 +1,4 @@
-//! The embedded sample (property 60 on real data).
+//! The embedded sample.
 
 use fedspd_eeg::dataset::definition;
 use fedspd_eeg::sample::{attribution, decode, encode, sample};

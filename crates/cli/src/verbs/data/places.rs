@@ -1,7 +1,7 @@
 //! `fedspd data where`: the folders with data.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use fedspd_eeg::fetch::{Environment, Locations};
@@ -24,8 +24,11 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
     let locations = Locations::new(arguments.root.as_deref(), &Environment::from_env());
     let downloads = locations.download_target();
+    // Not every path is text; json! would panic at one that is not.
+    let name = |path: &Path| path.display().to_string();
     if arguments.format == Format::Json {
-        return write_json(out, &json!({ "searched": locations.folders(), "downloads": downloads }));
+        let searched: Vec<String> = locations.folders().iter().map(|folder| name(folder)).collect();
+        return write_json(out, &json!({ "searched": searched, "downloads": downloads.map(name) }));
     }
     writeln!(out, "searched, in this order:")?;
     for folder in locations.folders() {

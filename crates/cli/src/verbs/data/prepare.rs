@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use fedspd_eeg::dataset::definition;
 use fedspd_eeg::filter::Band;
 use fedspd_eeg::prepare::{Features, Plan, PlanOptions};
-use fedspd_eeg::{Estimator, EuclideanAlignment, NO_UNIT, QualitySummary, Trials};
+use fedspd_eeg::{Estimator, EuclideanAlignment, QualitySummary, Trials};
 use fedspd_manifold::SpdMetric;
 use serde_json::json;
 
@@ -28,7 +28,7 @@ pub(crate) struct Arguments {
     /// Write covariances (the default).
     #[arg(long, conflicts_with = "trials")]
     covariances: bool,
-    /// Write filtered trials with all their samples instead.
+    /// Write filtered trials with all their samples instead, as float32.
     #[arg(long)]
     trials: bool,
     /// How covariances are estimated: sample, oas, ledoit-wolf, or shrinkage:S with S between 0 and 1.
@@ -83,6 +83,11 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
         (Some(Align::LogEuclidean), false) => Some(SpdMetric::LogEuclidean),
         (Some(align), trials) => return Err(mismatch(align, trials)),
     };
+    // Nobody means to replace a recording or a device by prepared data.
+    if arguments.out.extension().is_none_or(|extension| extension != "npz") {
+        let out = arguments.out.display();
+        return Err(Failure::Usage(format!("--out is {out}; prepared data are .npz files")));
+    }
     if arguments.trials && arguments.bands.len() > 1 {
         return Err(Failure::Usage("trials have one band; give --band once".into()));
     }
@@ -139,7 +144,6 @@ fn change(arguments: &Arguments, trials: &mut Trials) -> Result<(), fedspd_eeg::
     if arguments.align.is_some() {
         let all: Vec<usize> = (0..trials.len()).collect();
         EuclideanAlignment::fit(trials, &all)?.apply(trials, &all)?;
-        trials.about.unit = NO_UNIT.into();
     }
     if arguments.z_score { trials.z_score() } else { Ok(()) }
 }
@@ -159,7 +163,7 @@ impl Done {
             return write_json(
                 out,
                 &json!({
-                    "file": arguments.out, "trials": about.origins.len(), "subjects": about.subjects(), "classes": about.classes,
+                    "file": arguments.out.display().to_string(), "trials": about.origins.len(), "subjects": about.subjects(), "classes": about.classes,
                     "counts": counts, "samples": plan.trial_length(), "channels": about.channels, "quality": quality, "seconds": self.seconds,
                     "dropped": plan.dropped.iter().map(dropped).collect::<serde_json::Value>(),
                     "left_out": plan.left_out.iter().map(left_out).collect::<serde_json::Value>(),

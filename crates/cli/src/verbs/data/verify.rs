@@ -34,7 +34,11 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     let unchecked = count(|state| matches!(state, State::Unchecked));
     if arguments.format == Format::Json {
         let of = |wanted: fn(&State) -> bool| -> Vec<_> {
-            states.iter().filter(|(_, state)| wanted(state)).map(|(path, _)| path).collect()
+            states
+                .iter()
+                .filter(|(_, state)| wanted(state))
+                .map(|(path, _)| path.display().to_string())
+                .collect()
         };
         let missing = of(|state| matches!(state, State::Missing));
         let wrong = of(|state| matches!(state, State::Wrong { .. }));
@@ -55,5 +59,5 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
             "{good} files are right, {wrong} wrong, {missing} missing, {unchecked} there without a checksum"
         )?;
     }
-    if wrong > 0 { Err(Failure::WrongFiles { wrong }) } else { Ok(()) }
+    if wrong + missing > 0 { Err(Failure::WrongFiles { wrong, missing }) } else { Ok(()) }
 }

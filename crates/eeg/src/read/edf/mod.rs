@@ -17,6 +17,7 @@ use std::path::Path;
 
 use annotations::Notes;
 use samples::Selection;
+pub(crate) use samples::is_voltage;
 
 pub use fault::{EdfFault, Field};
 pub use gaps::Gap;

@@ -177,12 +177,21 @@ fn physical(digital: f64, gain: f64, offset: f64, microvolts: f64) -> f64 {
 
 /// How many microvolts a unit is. One that is not a voltage is left as it stands; so is an empty one, which is microvolts in practice.
 fn microvolts(unit: &str) -> f64 {
-    let Some(prefix) = unit.strip_suffix(['V', 'v']) else { return 1.0 };
-    match prefix {
+    voltage(unit).unwrap_or(1.0)
+}
+
+/// Whether a unit is a voltage that is known here.
+pub(crate) fn is_voltage(unit: &str) -> bool {
+    voltage(unit).is_some()
+}
+
+fn voltage(unit: &str) -> Option<f64> {
+    Some(match unit.strip_suffix(['V', 'v'])? {
         "" => 1e6,
         "m" => 1e3,
+        // The letter, the micro sign, the Greek letter, and the micro sign as it looks where a program took Latin-1 for something else.
+        "u" | "\u{b5}" | "\u{3bc}" | "\u{fffd}" => 1.0,
         "n" => 1e-3,
-        // The letter u, the micro sign and the Greek letter, and anything else that is no voltage known here.
-        _ => 1.0,
-    }
+        _ => return None,
+    })
 }
