@@ -45,6 +45,15 @@ impl About {
         self.origins.iter().map(|origin| origin.label).collect()
     }
 
+    /// How many trials each class has.
+    pub fn class_counts(&self) -> Vec<usize> {
+        let mut counts = vec![0; self.classes.len()];
+        for origin in &self.origins {
+            counts[origin.label] += 1;
+        }
+        counts
+    }
+
     /// The subjects in the order of their first trials.
     pub fn subjects(&self) -> Vec<&str> {
         let mut seen = std::collections::HashSet::new();

@@ -16,9 +16,6 @@ use crate::{Covariances, Error};
 
 const PACKED: &[u8] = include_bytes!("physionet-mi-s001-s010.bin");
 
-/// The name under which it can be asked for.
-pub const SAMPLE: &str = "sample";
-
 /// The covariances.
 ///
 /// # Errors

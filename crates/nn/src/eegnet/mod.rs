@@ -20,6 +20,7 @@ mod examples;
 mod lags;
 mod network;
 mod norm;
+mod passes;
 mod shape;
 mod slot;
 mod weights;

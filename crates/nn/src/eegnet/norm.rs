@@ -3,6 +3,9 @@
 use fedspd_manifold::Real;
 use fedspd_manifold::simd::{Kernel, Lanes, Simd};
 
+use super::BatchNorm;
+use super::weights::NormPlaces;
+
 /// Sum and sum of squares about the mean of each row of one trial's tensor.
 #[derive(Clone, Debug)]
 pub(super) struct Moments<T> {
@@ -106,6 +109,75 @@ impl<T: Real> Pulls<T> {
         for row in 0..sums.len() {
             sums[row] = trials.clone().map(|trial| trial.sums[row].to_f64()).sum();
             products[row] = trials.clone().map(|trial| trial.products[row].to_f64()).sum();
+        }
+    }
+}
+
+/// What one normalisation does in a step, row by row.
+pub(super) struct Norm<T> {
+    pub(super) batch: Batch,
+    /// Forth: `scale x + offset`, with the slope of what comes before in it.
+    pub(super) scale: Vec<T>,
+    pub(super) offset: Vec<T>,
+    pub(super) means: Vec<T>,
+    /// Back: `a g + b x + c`.
+    pub(super) back: [Vec<T>; 3],
+    pub(super) pulls: [Vec<f64>; 2],
+}
+
+impl<T: Real> Norm<T> {
+    pub(super) fn new(rows: usize) -> Self {
+        let zeros = || vec![T::ZERO; rows];
+        Self {
+            batch: Batch::new(rows),
+            scale: zeros(),
+            offset: zeros(),
+            means: zeros(),
+            back: [zeros(), zeros(), zeros()],
+            pulls: [vec![0.0; rows], vec![0.0; rows]],
+        }
+    }
+
+    /// The map of the batch's statistics: the input is `slope x` plus a constant, which the mean takes out.
+    pub(super) fn prepare(
+        &mut self,
+        places: &NormPlaces,
+        values: &[T],
+        norm: BatchNorm,
+        slope: impl Fn(usize) -> f64,
+    ) {
+        for row in 0..places.scale.len() {
+            let slope = slope(row);
+            let (mean, variance) = (self.batch.means[row], self.batch.variances[row]);
+            let inverse = 1.0 / (slope * slope * variance + norm.epsilon).sqrt();
+            let scale = values[places.scale.start + row].to_f64() * inverse * slope;
+            let shift = values[places.shift.start + row].to_f64();
+            self.scale[row] = T::from_f64(scale);
+            self.offset[row] = T::from_f64(shift - scale * mean);
+            self.means[row] = T::from_f64(mean);
+            // With g the gradient at the output and s = inverse slope: scale (g - mean(g) - s^2 (x - mean) mean(g (x - mean))). What
+            // depends on g is filled in by `pull_back`.
+            self.back[0][row] = T::from_f64(scale);
+            self.back[1][row] = T::from_f64(scale * (inverse * slope).powi(2));
+        }
+    }
+
+    /// Adds up the trials' sums and completes the coefficients of the way back, for so many samples in all.
+    pub(super) fn pull_back<'a>(
+        &mut self,
+        trials: &(impl Iterator<Item = &'a Pulls<T>> + Clone),
+        count: usize,
+    ) where
+        T: 'a,
+    {
+        let [sums, products] = &mut self.pulls;
+        Pulls::combine(trials, sums, products);
+        let [a, b, c] = &mut self.back;
+        for row in 0..sums.len() {
+            let scale = a[row].to_f64();
+            let slope = -b[row].to_f64() * products[row] / count as f64;
+            b[row] = T::from_f64(slope);
+            c[row] = T::from_f64(-scale * sums[row] / count as f64 - slope * self.batch.means[row]);
         }
     }
 }

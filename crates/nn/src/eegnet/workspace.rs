@@ -12,15 +12,17 @@
 
 use std::sync::Arc;
 
+use fedspd_manifold::Real;
 use fedspd_manifold::simd::Simd;
-use fedspd_manifold::{Left, Real, multiply, multiply_add};
 
-use super::activation::{Activate, Affine, PullBack};
-use super::convolution::{convolve, correlate};
 use super::examples::EegExamples;
 use super::lags;
-use super::norm::{Batch, Pulls};
-use super::shape::{Shape, padding};
+use super::norm::Norm;
+use super::passes::{
+    Kernels, Worker, activate_second, first_block, first_block_back, head, head_back, second_block,
+    separable_back,
+};
+use super::shape::Shape;
 use super::slot::{Slot, Tile};
 use super::weights::{NormPlaces, Places, Weights, reverse, transpose};
 use super::{BatchNorm, EegNetConfig};
@@ -50,47 +52,12 @@ pub struct EegNetWorkspace<T: Real> {
     workers: Vec<Worker<T>>,
 }
 
-/// The weights as the kernels read them, forth and back.
-struct Kernels<T> {
-    weights: Weights<T>,
-    temporal_back: Vec<T>,
-    depthwise_back: Vec<T>,
-    /// `[in row][out row]`
-    pointwise_forth: Vec<T>,
-}
-
-/// What one normalisation does in a step, row by row.
-struct Norm<T> {
-    batch: Batch,
-    /// Forth: `scale x + offset`, with the slope of what comes before in it.
-    scale: Vec<T>,
-    offset: Vec<T>,
-    means: Vec<T>,
-    /// Back: `a g + b x + c`.
-    back: [Vec<T>; 3],
-    pulls: [Vec<f64>; 2],
-}
-
 /// The statistics of a temporal filter's output over a batch.
 #[derive(Clone, Copy, Default)]
 struct Filtered {
     mean: f64,
     variance: f64,
     slope: f64,
-}
-
-/// The scratch memory of one thread.
-struct Worker<T> {
-    /// The gradient after the temporal convolution, with zeros around it.
-    first: Vec<T>,
-    /// The gradient after the spatial mixture.
-    mixed: Vec<T>,
-    /// The gradient after the depthwise convolution, with zeros around it, and before it.
-    depthwise: Vec<T>,
-    pooled: Vec<T>,
-    second: Vec<T>,
-    features: Vec<T>,
-    logits: Vec<T>,
 }
 
 impl<T: Real> EegNetWorkspace<T> {
@@ -347,8 +314,7 @@ impl<T: Real> EegNetWorkspace<T> {
                 pull += scale * epsilon * inverse.powi(3) * product;
                 set(places2.scale.start + row, inverse * slope * product);
                 set(places2.shift.start + row, first.pulls[0][row]);
-                let column = spatial[row..].iter().step_by(shape.first_lanes);
-                let total: f64 = column.map(|w| w.to_f64()).sum();
+                let total = spatial_total(shape, spatial, row);
                 let batch_mean = slope * first.batch.means[row] + (shift - slope * mean) * total;
                 set(places2.mean.start + row, running(places2.mean.start + row, batch_mean));
                 let batch_variance = unbiased(slope * slope * first.batch.variances[row], n);
@@ -402,8 +368,7 @@ impl<T: Real> EegNetWorkspace<T> {
             for row in 0..shape.first {
                 let (slope1, mean1, shift1) = running(places1, row / shape.depth);
                 let (slope2, mean2, shift2) = running(places2, row);
-                let column = self.kernels.weights.spatial[row..].iter().step_by(shape.first_lanes);
-                let total: f64 = column.map(|w| w.to_f64()).sum();
+                let total = spatial_total(&shape, &self.kernels.weights.spatial, row);
                 first.scale[row] = T::from_f64(slope1 * slope2);
                 let constant = (shift1 - slope1 * mean1) * total;
                 first.offset[row] = T::from_f64(slope2 * (constant - mean2) + shift2);
@@ -436,239 +401,14 @@ impl<T: Real> EegNetWorkspace<T> {
     }
 }
 
-impl<T: Real> Norm<T> {
-    fn new(rows: usize) -> Self {
-        let zeros = || vec![T::ZERO; rows];
-        Self {
-            batch: Batch::new(rows),
-            scale: zeros(),
-            offset: zeros(),
-            means: zeros(),
-            back: [zeros(), zeros(), zeros()],
-            pulls: [vec![0.0; rows], vec![0.0; rows]],
-        }
-    }
-
-    /// The map of the batch's statistics: the input is `slope x` plus a constant, which the mean takes out.
-    fn prepare(&mut self, places: &NormPlaces, values: &[T], norm: BatchNorm, slope: impl Fn(usize) -> f64) {
-        for row in 0..places.scale.len() {
-            let slope = slope(row);
-            let (mean, variance) = (self.batch.means[row], self.batch.variances[row]);
-            let inverse = 1.0 / (slope * slope * variance + norm.epsilon).sqrt();
-            let scale = values[places.scale.start + row].to_f64() * inverse * slope;
-            let shift = values[places.shift.start + row].to_f64();
-            self.scale[row] = T::from_f64(scale);
-            self.offset[row] = T::from_f64(shift - scale * mean);
-            self.means[row] = T::from_f64(mean);
-            // With g the gradient at the output and s = inverse slope: scale (g - mean(g) - s^2 (x - mean) mean(g (x - mean))). What
-            // depends on g is filled in by `pull_back`.
-            self.back[0][row] = T::from_f64(scale);
-            self.back[1][row] = T::from_f64(scale * (inverse * slope).powi(2));
-        }
-    }
-
-    /// Adds up the trials' sums and completes the coefficients of the way back, for so many samples in all.
-    fn pull_back<'a>(&mut self, trials: &(impl Iterator<Item = &'a Pulls<T>> + Clone), count: usize)
-    where
-        T: 'a,
-    {
-        let [sums, products] = &mut self.pulls;
-        Pulls::combine(trials, sums, products);
-        let [a, b, c] = &mut self.back;
-        for row in 0..sums.len() {
-            let scale = a[row].to_f64();
-            let slope = -b[row].to_f64() * products[row] / count as f64;
-            b[row] = T::from_f64(slope);
-            c[row] = T::from_f64(-scale * sums[row] / count as f64 - slope * self.batch.means[row]);
-        }
-    }
-}
-
-/// Space is mixed, then rows are convolved.
-fn first_block<T: Real>(
-    shape: &Shape,
-    simd: Simd,
-    kernels: &Kernels<T>,
-    examples: &EegExamples<T>,
-    slot: &mut Slot<T>,
-) {
-    let rows = shape.first_lanes;
-    let start = padding(shape.temporal_taps) * rows;
-    let mixed = &mut slot.mixed[start..start + shape.samples * rows];
-    let size = (shape.samples, shape.channels, rows);
-    multiply(simd, Left::Plain, size, examples.trials.trial(slot.trial), &kernels.weights.spatial, mixed);
-    convolve(simd, rows, &kernels.weights.temporal, &slot.mixed, &mut slot.first);
-}
-
-fn second_block<T: Real>(
-    shape: &Shape,
-    simd: Simd,
-    kernels: &Kernels<T>,
-    norm: &Norm<T>,
-    dropout: bool,
-    slot: &mut Slot<T>,
-) {
-    let (rows, samples) = (shape.first_lanes, shape.pooled[0]);
-    let start = padding(shape.separable_taps) * rows;
-    Activate {
-        rows,
-        pool: shape.pools[0],
-        scale: &norm.scale,
-        offset: &norm.offset,
-        input: &slot.first,
-        mask: dropout.then_some(&slot.kept[0][..]),
-        activated: &mut slot.first_activated,
-        out: &mut slot.pooled[start..start + samples * rows],
-    }
-    .run_on(simd);
-    convolve(simd, rows, &kernels.weights.depthwise, &slot.pooled, &mut slot.depthwise);
-    let size = (samples, rows, shape.second_lanes);
-    multiply(simd, Left::Plain, size, &slot.depthwise, &kernels.pointwise_forth, &mut slot.second);
-}
-
-fn activate_second<T: Real>(shape: &Shape, simd: Simd, norm: &Norm<T>, dropout: bool, slot: &mut Slot<T>) {
-    Activate {
-        rows: shape.second_lanes,
-        pool: shape.pools[1],
-        scale: &norm.scale,
-        offset: &norm.offset,
-        input: &slot.second,
-        mask: dropout.then_some(&slot.kept[1][..]),
-        activated: &mut slot.second_activated,
-        out: &mut slot.features,
-    }
-    .run_on(simd);
-}
-
-fn head<T: Real>(shape: &Shape, simd: Simd, kernels: &Kernels<T>, slot: &Slot<T>, logits: &mut [T]) {
-    logits.copy_from_slice(&kernels.weights.bias);
-    let size = (shape.classes, shape.features(), 1);
-    multiply_add(simd, Left::Plain, size, &kernels.weights.head, &slot.features, logits);
-}
-
-/// From the gradient of the logits to that at the output of BN3.
-#[allow(clippy::too_many_arguments)] // everything that a pass touches, by name
-fn head_back<T: Real>(
-    shape: &Shape,
-    simd: Simd,
-    kernels: &Kernels<T>,
-    norm: &Norm<T>,
-    dropout: bool,
-    slot: &mut Slot<T>,
-    worker: &mut Worker<T>,
-    sums: &mut Weights<T>,
-) {
-    let (classes, features) = (shape.classes, shape.features());
-    for (sum, &g) in sums.bias.iter_mut().zip(&worker.logits) {
-        *sum += g;
-    }
-    multiply_add(simd, Left::Plain, (classes, 1, features), &worker.logits, &slot.features, &mut sums.head);
-    let size = (1, classes, features);
-    multiply(simd, Left::Plain, size, &worker.logits, &kernels.weights.head, &mut worker.features);
-    PullBack {
-        rows: shape.second_lanes,
-        pool: shape.pools[1],
-        means: &norm.means,
-        input: &slot.second,
-        mask: dropout.then_some(&slot.kept[1][..]),
-        gradient: &worker.features,
-        activated: &mut slot.second_activated,
-        pulls: &mut slot.second_pulls,
-    }
-    .run_on(simd);
-}
-
-/// From the output of BN3 to that of BN2.
-#[allow(clippy::too_many_arguments)] // everything that a pass touches, by name
-fn separable_back<T: Real>(
-    shape: &Shape,
-    simd: Simd,
-    kernels: &Kernels<T>,
-    [first, second]: [&Norm<T>; 2],
-    dropout: bool,
-    slot: &mut Slot<T>,
-    worker: &mut Worker<T>,
-    sums: &mut Weights<T>,
-) {
-    let (f, g, samples) = (shape.first_lanes, shape.second_lanes, shape.pooled[0]);
-    let [a, b, c] = &second.back;
-    Affine {
-        rows: g,
-        coefficients: [a, b, c],
-        gradient: &slot.second_activated,
-        input: &slot.second,
-        out: &mut worker.second,
-    }
-    .run_on(simd);
-    let size = (g, samples, f);
-    multiply_add(simd, Left::Transposed, size, &worker.second, &slot.depthwise, &mut sums.pointwise);
-    // Zeros around it: before, as many as the padding leaves after the signal.
-    let start = (shape.separable_taps - 1 - padding(shape.separable_taps)) * f;
-    let inner = start..start + samples * f;
-    let size = (samples, g, f);
-    multiply(
-        simd,
-        Left::Plain,
-        size,
-        &worker.second,
-        &kernels.weights.pointwise,
-        &mut worker.depthwise[inner.clone()],
-    );
-    correlate(simd, f, &worker.depthwise[inner], &slot.pooled, &mut sums.depthwise);
-    convolve(simd, f, &kernels.depthwise_back, &worker.depthwise, &mut worker.pooled);
-    PullBack {
-        rows: f,
-        pool: shape.pools[0],
-        means: &first.means,
-        input: &slot.first,
-        mask: dropout.then_some(&slot.kept[0][..]),
-        gradient: &worker.pooled,
-        activated: &mut slot.first_activated,
-        pulls: &mut slot.first_pulls,
-    }
-    .run_on(simd);
-}
-
-/// From the output of BN2 to the filters of the first block.
-#[allow(clippy::too_many_arguments)] // everything that a pass touches, by name
-fn first_block_back<T: Real>(
-    shape: &Shape,
-    simd: Simd,
-    kernels: &Kernels<T>,
-    norm: &Norm<T>,
-    examples: &EegExamples<T>,
-    slot: &mut Slot<T>,
-    worker: &mut Worker<T>,
-    sums: &mut Weights<T>,
-) {
-    let rows = shape.first_lanes;
-    let start = (shape.temporal_taps - 1 - padding(shape.temporal_taps)) * rows;
-    let inner = start..start + shape.samples * rows;
-    let [a, b, c] = &norm.back;
-    Affine {
-        rows,
-        coefficients: [a, b, c],
-        gradient: &slot.first_activated,
-        input: &slot.first,
-        out: &mut worker.first[inner.clone()],
-    }
-    .run_on(simd);
-    correlate(simd, rows, &worker.first[inner], &slot.mixed, &mut sums.temporal);
-    convolve(simd, rows, &kernels.temporal_back, &worker.first, &mut worker.mixed);
-    let size = (shape.channels, shape.samples, rows);
-    multiply_add(
-        simd,
-        Left::Transposed,
-        size,
-        examples.trials.trial(slot.trial),
-        &worker.mixed,
-        &mut sums.spatial,
-    );
-}
-
 /// The slots in use, in the order of the batch.
 fn slots<T>(tiles: &[Tile<T>]) -> impl Iterator<Item = &Slot<T>> + Clone {
     tiles.iter().flat_map(|tile| &tile.slots[..tile.used])
+}
+
+/// The sum of the weights of a spatial filter: what it makes of a constant.
+fn spatial_total<T: Real>(shape: &Shape, spatial: &[T], row: usize) -> f64 {
+    spatial[row..].iter().step_by(shape.first_lanes).map(|w| w.to_f64()).sum()
 }
 
 fn product<T: Real>(h: &[T], row: &[f64]) -> f64 {

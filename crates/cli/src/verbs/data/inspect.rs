@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use fedspd_eeg::read::MatFile;
 use fedspd_eeg::store::{Prepared, load};
-use fedspd_eeg::{About, ChannelLook, Inspection, QualitySummary};
+use fedspd_eeg::{ChannelLook, Inspection, QualitySummary};
 use serde_json::{Value, json};
 
 use super::{Format, write_json};
@@ -128,7 +128,7 @@ fn prepared(path: &Path, json: bool, out: &mut impl Write) -> Result<(), Failure
             (&covariances.about, "covariances", covariances.inputs.join("; "), Some(summary))
         }
     };
-    let counts = class_counts(about);
+    let counts = about.class_counts();
     if json {
         let quality = quality.map(|q| json!({ "rank": q.rank, "smallest": q.smallest, "largest": q.largest, "condition": q.condition }));
         return write_json(
@@ -161,10 +161,4 @@ fn prepared(path: &Path, json: bool, out: &mut impl Write) -> Result<(), Failure
         )?;
     }
     Ok(())
-}
-
-fn class_counts(about: &About) -> Vec<usize> {
-    let mut counts = vec![0; about.classes.len()];
-    about.origins.iter().for_each(|origin| counts[origin.label] += 1);
-    counts
 }

@@ -152,8 +152,7 @@ impl Done {
     fn write(&self, arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
         let plan = &self.plan;
         let about = plan.about("");
-        let count = |class: usize| about.origins.iter().filter(|origin| origin.label == class).count();
-        let counts: Vec<usize> = (0..about.classes.len()).map(count).collect();
+        let counts = about.class_counts();
         if arguments.format == Format::Json {
             let quality = self.quality.map(|q| {
                 json!({ "rank": q.rank, "smallest": q.smallest, "largest": q.largest, "condition": q.condition })
