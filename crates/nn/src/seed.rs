@@ -19,6 +19,12 @@ pub enum Purpose {
     Dropout = 3,
     /// Generated data.
     Generator = 4,
+    /// Which clients take part in a round.
+    Sampling = 5,
+    /// Which subjects go to which client.
+    Partition = 6,
+    /// Which trials are for training, validation and test.
+    Split = 7,
 }
 
 /// The root of the tree.
