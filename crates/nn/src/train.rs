@@ -17,8 +17,6 @@ pub struct Trainer<'a, T: Real, M: Model<T>> {
     batch_size: usize,
     gradient: Vec<T>,
     order: Vec<usize>,
-    /// Where the examples are that [`Trainer::check`] was done for.
-    checked: Option<usize>,
 }
 
 /// What a network made of trials.
@@ -40,18 +38,11 @@ impl<'a, T: Real, M: Model<T>> Trainer<'a, T, M> {
     pub fn new(model: &'a M, batch_size: usize, threads: usize) -> Result<Self, Error> {
         check("batch_size", batch_size, batch_size > 0, || "at least 1".into())?;
         let gradient = vec![T::ZERO; model.layout().size()];
-        Ok(Self {
-            model,
-            workspace: model.workspace(threads)?,
-            batch_size,
-            gradient,
-            order: Vec::new(),
-            checked: None,
-        })
+        Ok(Self { model, workspace: model.workspace(threads)?, batch_size, gradient, order: Vec::new() })
     }
 
-    /// Looks for what would make training on these trials futile, such as data in the wrong unit; a warning if something is suspicious. The first
-    /// epoch on any examples does this by itself, and goes on if there is no more than a warning.
+    /// Looks for what would make training on these trials futile, such as data in the wrong unit; a warning if something is suspicious. To be
+    /// called before the first epoch.
     ///
     /// # Errors
     /// As [`Model::check_before_training`].
@@ -61,9 +52,7 @@ impl<'a, T: Real, M: Model<T>> Trainer<'a, T, M> {
         examples: &M::Examples,
         trials: &[usize],
     ) -> Result<Option<String>, Error> {
-        let warning = self.model.check_before_training(parameters, examples, trials, &mut self.workspace)?;
-        self.checked = Some(std::ptr::from_ref(examples).addr());
-        Ok(warning)
+        self.model.check_before_training(parameters, examples, trials, &mut self.workspace)
     }
 
     /// One epoch over the given trials in an order drawn from the stream; the last batch is kept however small. Returns the mean loss
@@ -72,7 +61,7 @@ impl<'a, T: Real, M: Model<T>> Trainer<'a, T, M> {
     /// The stream's place (round, client, epoch) is used, not its purpose.
     ///
     /// # Errors
-    /// As [`Trainer::check`], [`Model::loss_and_gradient`] and [`Optimiser::step`].
+    /// As [`Model::loss_and_gradient`] and [`Optimiser::step`].
     pub fn epoch(
         &mut self,
         parameters: &mut ParamSet<T>,
@@ -82,10 +71,26 @@ impl<'a, T: Real, M: Model<T>> Trainer<'a, T, M> {
         trials: &[usize],
         stream: Stream,
     ) -> Result<f64, Error> {
+        self.corrected_epoch(parameters, optimiser, learning_rate, examples, trials, stream, |_, _| Ok(()))
+    }
+
+    /// The same with gradients that are corrected before each step, where the parameters and the gradient of the batch are known: a proximal
+    /// term, a control variate.
+    ///
+    /// # Errors
+    /// As [`Trainer::epoch`], and those of the correction.
+    #[allow(clippy::too_many_arguments)] // those of an epoch and one more
+    pub fn corrected_epoch(
+        &mut self,
+        parameters: &mut ParamSet<T>,
+        optimiser: &mut Optimiser<T>,
+        learning_rate: f64,
+        examples: &M::Examples,
+        trials: &[usize],
+        stream: Stream,
+        mut correct: impl FnMut(&ParamSet<T>, &mut [T]) -> Result<(), Error>,
+    ) -> Result<f64, Error> {
         check("trials", trials.len(), !trials.is_empty(), || "one or more".into())?;
-        if self.checked != Some(std::ptr::from_ref(examples).addr()) {
-            self.check(parameters, examples, trials)?;
-        }
         self.order.clear();
         self.order.extend_from_slice(trials);
         shuffle(&mut stream.purpose(Purpose::Shuffle).item(0), &mut self.order);
@@ -96,6 +101,7 @@ impl<'a, T: Real, M: Model<T>> Trainer<'a, T, M> {
             let drop = Some(dropout);
             let loss =
                 model.loss_and_gradient(parameters, examples, batch, drop, workspace, &mut self.gradient)?;
+            correct(parameters, &mut self.gradient)?;
             optimiser.step(parameters, &self.gradient, learning_rate)?;
             parameters.take_statistics(&self.gradient)?;
             sum += loss.to_f64() * batch.len() as f64;

@@ -4,7 +4,7 @@ use fedspd_manifold::Real;
 use fedspd_manifold::simd::{Kernel, Lanes, Simd};
 use serde::{Deserialize, Serialize};
 
-use super::Rule;
+use super::{Memory, Rule, append};
 use crate::Error;
 
 /// The settings of Adam, with torch's names and defaults.
@@ -42,6 +42,14 @@ impl Correction {
         self.powers.1 *= settings.betas.1;
         (1.0 - self.powers.0, 1.0 - self.powers.1)
     }
+
+    pub(super) fn powers(self) -> [f64; 2] {
+        [self.powers.0, self.powers.1]
+    }
+
+    pub(super) fn recalled(memory: &mut Memory<'_>) -> Result<Self, Error> {
+        Ok(Self { powers: (memory.number()?, memory.number()?) })
+    }
 }
 
 /// Adam on plain numbers.
@@ -77,6 +85,25 @@ impl<T: Real> Rule<T> for Adam<T> {
             values,
         });
         Ok(())
+    }
+
+    fn restart(&mut self, _: &[T]) -> Result<(), Error> {
+        self.correction = Correction::new();
+        self.first.fill(T::ZERO);
+        self.second.fill(T::ZERO);
+        Ok(())
+    }
+
+    fn remember(&self, memory: &mut Vec<f64>) {
+        memory.extend(self.correction.powers());
+        append(memory, &self.first);
+        append(memory, &self.second);
+    }
+
+    fn recall(&mut self, _: &[T], memory: &mut Memory<'_>) -> Result<(), Error> {
+        self.correction = Correction::recalled(memory)?;
+        memory.numbers(&mut self.first)?;
+        memory.numbers(&mut self.second)
     }
 }
 

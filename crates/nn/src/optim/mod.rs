@@ -117,6 +117,47 @@ trait Rule<T>: Send {
     fn finish(&mut self, _values: &mut [T]) -> Result<(), Error> {
         Ok(())
     }
+
+    /// Starts at these values, remembering nothing.
+    fn restart(&mut self, values: &[T]) -> Result<(), Error>;
+
+    /// Appends what it remembers.
+    fn remember(&self, _memory: &mut Vec<f64>) {}
+
+    /// Takes what it remembered, after a restart, off the front of a memory. What was tangent elsewhere is carried to the tangent space here.
+    fn recall(&mut self, _values: &[T], _memory: &mut Memory<'_>) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+/// What optimisers remembered, from which each rule takes its part.
+struct Memory<'a> {
+    rest: &'a [f64],
+}
+
+impl Memory<'_> {
+    fn numbers<T: Real>(&mut self, into: &mut [T]) -> Result<(), Error> {
+        let Some((numbers, rest)) = self.rest.split_at_checked(into.len()) else {
+            let (what, expected, found) = ("the memory of the optimiser", into.len(), self.rest.len());
+            return Err(Error::Length { what, expected, found });
+        };
+        for (into, &number) in into.iter_mut().zip(numbers) {
+            *into = T::from_f64(number);
+        }
+        self.rest = rest;
+        Ok(())
+    }
+
+    fn number(&mut self) -> Result<f64, Error> {
+        let mut number = [0.0];
+        self.numbers(&mut number)?;
+        Ok(number[0])
+    }
+}
+
+/// Appends numbers to a memory.
+fn append<T: Real>(memory: &mut Vec<f64>, numbers: &[T]) {
+    memory.extend(numbers.iter().map(|number| number.to_f64()));
 }
 
 /// Moves parameters by their gradients. It keeps the state of its rules; parameters stay with the caller.
@@ -124,6 +165,7 @@ trait Rule<T>: Send {
 /// Weight decay touches Euclidean parameters only, and statistics are never touched. No step allocates, unless a retraction meets a matrix
 /// so far from the manifold that it needs its singular values.
 pub struct Optimiser<T> {
+    config: OptimiserConfig,
     rules: Vec<(std::ops::Range<usize>, Box<dyn Rule<T>>)>,
     /// Where rows are limited: their places, their length and their largest norm.
     limits: Vec<(std::ops::Range<usize>, usize, f64)>,
@@ -137,28 +179,17 @@ impl<T: Real> Optimiser<T> {
     /// [`Error::Config`] for settings out of range, [`Error::Infeasible`] for Stiefel parameters without orthonormal columns.
     pub fn new(config: OptimiserConfig, parameters: &ParamSet<T>) -> Result<Self, Error> {
         config.check()?;
+        check_feasible(config, parameters)?;
         let trained = parameters.iter().filter(|(parameter, _)| parameter.role == Role::Trained);
         let rules = trained
-            .map(|(parameter, values)| {
-                // Landing has a region of its own, and checks it.
-                let must_be_feasible = !matches!(config, OptimiserConfig::Landing { .. });
-                if let (Geometry::Stiefel, &[p, k], true) =
-                    (parameter.geometry, &parameter.shape[..], must_be_feasible)
-                {
-                    let distance = Stiefel::new(p, k)?.feasibility_error(values)?.to_f64();
-                    if distance > LARGEST_INFEASIBILITY {
-                        return Err(Error::Infeasible { name: parameter.name.clone(), distance });
-                    }
-                }
-                Ok((parameter.range(), rule(config, parameter, values)?))
-            })
+            .map(|(parameter, values)| Ok((parameter.range(), rule(config, parameter, values)?)))
             .collect::<Result<_, Error>>()?;
         let limited = |(parameter, _): (&Parameter, &[T])| {
             let rows = parameter.shape.first().copied().unwrap_or(1);
             parameter.max_norm.map(|largest| (parameter.range(), parameter.size() / rows, largest))
         };
         let limits = parameters.iter().filter_map(limited).collect();
-        Ok(Self { rules, limits, size: parameters.values().len() })
+        Ok(Self { config, rules, limits, size: parameters.values().len() })
     }
 
     /// One step against the gradient, which has the layout of the parameters.
@@ -217,6 +248,64 @@ impl<T: Real> Optimiser<T> {
         let values = parameters.values_mut();
         self.rules.iter_mut().try_for_each(|(range, rule)| rule.finish(&mut values[range.clone()]))
     }
+
+    /// Starts again at these parameters as a new optimiser would, in the memory of this one.
+    ///
+    /// # Errors
+    /// As [`Optimiser::new`]; [`Error::Length`] for another model's parameters.
+    pub fn restart(&mut self, parameters: &ParamSet<T>) -> Result<(), Error> {
+        let (what, expected, found) = ("the parameters", self.size, parameters.values().len());
+        if found != expected {
+            return Err(Error::Length { what, expected, found });
+        }
+        check_feasible(self.config, parameters)?;
+        let values = parameters.values();
+        self.rules.iter_mut().try_for_each(|(range, rule)| rule.restart(&values[range.clone()]))
+    }
+
+    /// What it remembers of the past (moments, counts), as plain numbers.
+    pub fn memory(&self) -> Vec<f64> {
+        let mut memory = Vec::new();
+        for (_, rule) in &self.rules {
+            rule.remember(&mut memory);
+        }
+        memory
+    }
+
+    /// Starts again at these parameters with what an optimiser of the same kind remembered; moments that are tangent vectors are carried to the
+    /// tangent spaces there by projection, others stay as they are.
+    ///
+    /// # Errors
+    /// As [`Optimiser::restart`]; [`Error::Length`] for another optimiser's memory.
+    pub fn recall(&mut self, parameters: &ParamSet<T>, memory: &[f64]) -> Result<(), Error> {
+        self.restart(parameters)?;
+        let values = parameters.values();
+        let mut rest = Memory { rest: memory };
+        for (range, rule) in &mut self.rules {
+            rule.recall(&values[range.clone()], &mut rest)?;
+        }
+        if rest.rest.is_empty() {
+            return Ok(());
+        }
+        let (what, found) = ("the memory of the optimiser", memory.len());
+        Err(Error::Length { what, expected: found - rest.rest.len(), found })
+    }
+}
+
+/// Checks that Stiefel parameters have orthonormal columns; landing has a region of its own, and checks it.
+fn check_feasible<T: Real>(config: OptimiserConfig, parameters: &ParamSet<T>) -> Result<(), Error> {
+    if matches!(config, OptimiserConfig::Landing { .. }) {
+        return Ok(());
+    }
+    for (parameter, values) in parameters.iter().filter(|(parameter, _)| parameter.role == Role::Trained) {
+        if let (Geometry::Stiefel, &[p, k]) = (parameter.geometry, &parameter.shape[..]) {
+            let distance = Stiefel::new(p, k)?.feasibility_error(values)?.to_f64();
+            if distance > LARGEST_INFEASIBILITY {
+                return Err(Error::Infeasible { name: parameter.name.clone(), distance });
+            }
+        }
+    }
+    Ok(())
 }
 
 fn rule<T: Real>(

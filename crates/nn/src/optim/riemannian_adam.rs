@@ -2,8 +2,8 @@
 
 use fedspd_manifold::{Real, Retraction, RetractionKind, Stiefel};
 
-use super::Rule;
 use super::adam::{AdamSettings, Correction};
+use super::{Memory, Rule, append};
 use crate::Error;
 
 pub(super) struct RiemannianAdam<T: Real> {
@@ -58,6 +58,27 @@ impl<T: Real> Rule<T> for RiemannianAdam<T> {
         }
         self.retraction.retract_once(values, transported, next)?;
         values.copy_from_slice(next);
+        Ok(())
+    }
+
+    fn restart(&mut self, _: &[T]) -> Result<(), Error> {
+        self.correction = Correction::new();
+        self.first.fill(T::ZERO);
+        self.second = T::ZERO;
+        Ok(())
+    }
+
+    fn remember(&self, memory: &mut Vec<f64>) {
+        memory.extend(self.correction.powers());
+        append(memory, &self.first);
+        memory.push(self.second.to_f64());
+    }
+
+    /// The first moment is carried by the next step itself.
+    fn recall(&mut self, _: &[T], memory: &mut Memory<'_>) -> Result<(), Error> {
+        self.correction = Correction::recalled(memory)?;
+        memory.numbers(&mut self.first)?;
+        self.second = T::from_f64(memory.number()?);
         Ok(())
     }
 }

@@ -2,7 +2,7 @@
 
 use fedspd_manifold::{Real, Retraction, RetractionKind, Stiefel};
 
-use super::Rule;
+use super::{Memory, Rule, append};
 use crate::Error;
 
 pub(super) struct RiemannianSgd<T: Real> {
@@ -43,5 +43,19 @@ impl<T: Real> Rule<T> for RiemannianSgd<T> {
         self.retraction.retract_once(values, transported, next)?;
         values.copy_from_slice(next);
         Ok(())
+    }
+
+    fn restart(&mut self, _: &[T]) -> Result<(), Error> {
+        self.velocity.fill(T::ZERO);
+        Ok(())
+    }
+
+    fn remember(&self, memory: &mut Vec<f64>) {
+        append(memory, &self.velocity);
+    }
+
+    /// The velocity is carried by the next step itself.
+    fn recall(&mut self, _: &[T], memory: &mut Memory<'_>) -> Result<(), Error> {
+        memory.numbers(&mut self.velocity)
     }
 }

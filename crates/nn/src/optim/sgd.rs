@@ -2,7 +2,7 @@
 
 use fedspd_manifold::Real;
 
-use super::Rule;
+use super::{Memory, Rule, append};
 use crate::Error;
 
 pub(super) struct Sgd<T> {
@@ -26,5 +26,18 @@ impl<T: Real> Rule<T> for Sgd<T> {
             *value -= rate * *velocity;
         }
         Ok(())
+    }
+
+    fn restart(&mut self, _: &[T]) -> Result<(), Error> {
+        self.velocity.fill(T::ZERO);
+        Ok(())
+    }
+
+    fn remember(&self, memory: &mut Vec<f64>) {
+        append(memory, &self.velocity);
+    }
+
+    fn recall(&mut self, _: &[T], memory: &mut Memory<'_>) -> Result<(), Error> {
+        memory.numbers(&mut self.velocity)
     }
 }

@@ -2,8 +2,8 @@
 
 use fedspd_manifold::{Real, Retraction, RetractionKind, Stiefel};
 
-use super::Rule;
 use super::adam::{Adam, AdamSettings};
+use super::{Memory, Rule};
 use crate::Error;
 
 /// A Stiefel matrix as a function of any matrix `B`: `W(B) = R_base(P_base(B))`, with the exact adjoint of its derivative.
@@ -129,5 +129,25 @@ impl<T: Real> Rule<T> for TrivialisedAdam<T> {
             self.trivialisation.transport(&mut self.adam.first)?;
         }
         Ok(())
+    }
+
+    fn restart(&mut self, values: &[T]) -> Result<(), Error> {
+        self.trivialisation.rebase(values)?;
+        self.b.fill(T::ZERO);
+        self.point.copy_from_slice(values);
+        self.steps = 0;
+        self.adam.restart(values)
+    }
+
+    fn remember(&self, memory: &mut Vec<f64>) {
+        memory.push(self.steps as f64);
+        self.adam.remember(memory);
+    }
+
+    /// As when the base changes within a run: the first moment moves along, the second stays.
+    fn recall(&mut self, values: &[T], memory: &mut Memory<'_>) -> Result<(), Error> {
+        self.steps = memory.number()? as u64;
+        self.adam.recall(values, memory)?;
+        self.trivialisation.transport(&mut self.adam.first)
     }
 }

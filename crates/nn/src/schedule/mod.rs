@@ -45,15 +45,15 @@ pub enum ScheduleConfig {
     },
 }
 
-/// A learning rate in the course of a schedule.
-#[derive(Clone, Debug)]
+/// A learning rate in the course of a schedule. It can be stored and goes on where it was.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Schedule {
     first: f64,
     steps: u64,
     kind: Kind,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 enum Kind {
     Constant,
     Cosine { steps: u64, final_share: f64 },

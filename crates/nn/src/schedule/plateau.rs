@@ -1,12 +1,14 @@
 //! torch's `ReduceLROnPlateau`.
 
+use serde::{Deserialize, Serialize};
+
 use super::Mode;
 use crate::{Error, check};
 
 /// Multiplies the learning rate by a factor after more than `patience` steps without improvement.
 ///
 /// As in torch, better means better than the best by a relative 1e-4, and a change of the rate below 1e-8 is not made.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plateau {
     mode: Mode,
     factor: f64,

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use fedspd_manifold::{Matrix, RetractionKind, Stiefel};
 use fedspd_nn::{
-    AdamSettings, Error, Layout, Optimiser, OptimiserConfig, ParamSet, Tensor, Trivialisation, landing_field,
+    AdamSettings, Error, Layout, Model, Optimiser, OptimiserConfig, ParamSet, Purpose, Seed, SpdNet,
+    SpdNetConfig, SyntheticTask, Tensor, Trainer, Trivialisation, landing_field,
 };
 
 use crate::support::{dot, gap, gaussian, norm, rng, with_spectrum};
@@ -421,4 +422,62 @@ fn faults_are_named() {
     ));
     let mut elsewhere = stiefel_set(&point(17, 6, 2), 6, 2);
     assert!(step(&mut elsewhere, &[0.0; 12], 0.1).contains("were changed since"));
+}
+
+/// Carried on at another place and by another optimiser, an optimiser goes on as if it had moved its base there itself.
+#[test]
+fn what_an_optimiser_remembers_is_all_there_is_to_carry() {
+    let net = SpdNet::<f64>::new(SpdNetConfig::new(vec![6, 4], 2)).unwrap();
+    let examples = net.prepare(SyntheticTask::new(6, 2).trials(40).client(Seed(0), 0).unwrap()).unwrap();
+    let (all, stream): (Vec<usize>, _) = ((0..40).collect(), Seed(0).stream(Purpose::Shuffle));
+    let (adam, retraction) = (AdamSettings::default(), RetractionKind::Polar);
+    let (momentum, weight_decay) = (0.9, 0.01);
+    // Batches of 8: five steps an epoch.
+    let configs = [
+        OptimiserConfig::Adam { adam, retraction, rebase_every: None },
+        OptimiserConfig::RiemannianAdam { adam, retraction },
+        OptimiserConfig::RiemannianSgd { momentum, weight_decay, retraction },
+        OptimiserConfig::Landing { attraction: 1.0, safe_distance: 0.5, momentum, weight_decay },
+    ];
+    for config in configs {
+        let mut trainer = Trainer::new(&net, 8, 1).unwrap();
+        let mut straight = net.initial(Seed(0)).unwrap();
+        let moves_its_base = match config {
+            OptimiserConfig::Adam { .. } => OptimiserConfig::Adam { adam, retraction, rebase_every: Some(5) },
+            other => other,
+        };
+        let mut optimiser = Optimiser::new(moves_its_base, &straight).unwrap();
+        for epoch in 0..3 {
+            let stream = stream.epoch(epoch);
+            trainer.epoch(&mut straight, &mut optimiser, 1e-2, &examples, &all, stream).unwrap();
+        }
+
+        // The same, by a fresh optimiser each epoch, which has done something else before.
+        let mut carried = net.initial(Seed(0)).unwrap();
+        let mut memory = Optimiser::new(config, &carried).unwrap().memory();
+        for epoch in 0..3 {
+            let mut other = net.initial(Seed(9)).unwrap();
+            let mut optimiser = Optimiser::new(config, &other).unwrap();
+            trainer.epoch(&mut other, &mut optimiser, 1e-2, &examples, &all[..8], stream).unwrap();
+            optimiser.recall(&carried, &memory).unwrap();
+            let stream = stream.epoch(epoch);
+            trainer.epoch(&mut carried, &mut optimiser, 1e-2, &examples, &all, stream).unwrap();
+            memory = optimiser.memory();
+        }
+        assert_eq!(straight, carried, "{config:?}");
+
+        // Restarted, it is a new one; another's memory is refused.
+        let mut fresh = net.initial(Seed(1)).unwrap();
+        let mut again = fresh.clone();
+        let mut optimiser = Optimiser::new(config, &carried).unwrap();
+        optimiser.recall(&carried, &memory).unwrap();
+        optimiser.restart(&again).unwrap();
+        trainer.epoch(&mut again, &mut optimiser, 1e-2, &examples, &all, stream).unwrap();
+        let mut new = Optimiser::new(config, &fresh).unwrap();
+        trainer.epoch(&mut fresh, &mut new, 1e-2, &examples, &all, stream).unwrap();
+        assert_eq!(fresh, again, "{config:?}");
+        assert!(new.recall(&fresh, &[1.0; 3]).is_err());
+        memory.push(0.0);
+        assert!(new.recall(&fresh, &memory).is_err());
+    }
 }
