@@ -1,0 +1,64 @@
+//! Averages that need nothing but the sum of the replies.
+
+use fedspd_manifold::average::{StiefelSum, proj_avg, qr_avg, rl_avg};
+use fedspd_manifold::{Error as GeometryError, Matrix, Real};
+use fedspd_nn::ParamSet;
+
+use super::sums::{Sum, Sums};
+use super::{Aggregator, Fault, Merged};
+use crate::Error;
+
+#[derive(Clone, Copy)]
+pub(super) enum Rule {
+    Proj,
+    Rl,
+    Qr,
+    Euclidean,
+}
+
+pub(super) struct FromSum {
+    rule: Rule,
+    sums: Sums,
+}
+
+impl FromSum {
+    pub(super) fn new(rule: Rule, sums: Sums) -> Self {
+        Self { rule, sums }
+    }
+}
+
+impl<T: Real> Aggregator<T> for FromSum {
+    fn check(&mut self, message: &[T]) -> Result<(), Fault> {
+        self.sums.check(message)
+    }
+
+    fn add(&mut self, weight: f64, previous: &ParamSet<T>, message: &[T]) -> Result<(), Error> {
+        self.sums.add(weight, previous, message)
+    }
+
+    fn finish(&mut self, parameters: &mut ParamSet<T>) -> Result<Merged, Error> {
+        let rule = self.rule;
+        let layers = self.sums.finish(parameters, |_, sum, previous| match sum {
+            Sum::Euclidean(sum) => Ok((sum.mean(), false)),
+            Sum::Stiefel(layer) => average(rule, &layer.matrix(previous)?, &layer.sum),
+        })?;
+        Ok(Merged { layers })
+    }
+}
+
+/// The average, and whether `rl-avg`, which always exists, had to step in.
+fn average(rule: Rule, previous: &Matrix<f64>, sum: &StiefelSum) -> Result<(Vec<f64>, bool), GeometryError> {
+    let point = match rule {
+        Rule::Proj => proj_avg(sum),
+        Rule::Rl => rl_avg(previous, sum),
+        Rule::Qr => qr_avg(sum),
+        Rule::Euclidean => return Ok((sum.mean()?.as_slice().to_vec(), false)),
+    };
+    match point {
+        Ok(average) => Ok((average.point.as_slice().to_vec(), false)),
+        Err(GeometryError::RankDeficient { .. }) => {
+            Ok((rl_avg(previous, sum)?.point.as_slice().to_vec(), true))
+        }
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,202 @@
+//! How the replies of a round become the next parameters.
+//!
+//! | aggregation | Stiefel parameters | needs |
+//! |---|---|---|
+//! | `proj-avg` | polar factor of the mean | the sum |
+//! | `rl-avg` | retraction of the mean of the liftings at the previous point | the sum |
+//! | `qr-avg` | QR factor of the mean | the sum |
+//! | `euclidean` | the mean, which leaves the manifold | the sum |
+//! | `ret-avg` | retraction of the mean of the inverse retractions | all replies |
+//! | `karcher` | the point with the smallest sum of squared geodesic distances | all replies |
+//!
+//! Euclidean parameters are averaged as they are, always.
+
+mod from_all;
+mod from_sum;
+mod momentum;
+mod sums;
+
+use fedspd_manifold::Real;
+use fedspd_nn::ParamSet;
+use serde::{Deserialize, Serialize};
+use thiserror::Error as ThisError;
+
+use crate::error::check;
+use crate::{Error, Wire};
+use momentum::Momentum;
+
+/// Which average.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Aggregation {
+    /// The polar factor of the mean: the paper's first.
+    #[default]
+    ProjAvg,
+    /// Retraction of the mean of the liftings: the paper's second.
+    RlAvg,
+    /// Retraction of the mean of the inverse retractions.
+    RetAvg,
+    /// The QR factor of the mean.
+    QrAvg,
+    /// The Riemannian centre of mass, for the embedded metric.
+    Karcher,
+    /// The plain mean, which is not on the manifold: kept to show what it does.
+    Euclidean,
+}
+
+impl Aggregation {
+    /// Its name, as settings spell it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ProjAvg => "proj-avg",
+            Self::RlAvg => "rl-avg",
+            Self::RetAvg => "ret-avg",
+            Self::QrAvg => "qr-avg",
+            Self::Karcher => "karcher",
+            Self::Euclidean => "euclidean",
+        }
+    }
+}
+
+/// Makes the next parameters from messages, which come in the order of the clients.
+///
+/// A message begins with a client's shared parameters. The seam is wide enough for what is not built here: an average that needs only sums never stores
+/// a message, so it works behind a secure sum; one that clips and adds noise does so in [`Aggregator::message`] and [`Aggregator::finish`]; a robust mean
+/// stores what it is given, as the Karcher mean does; a method with control variates appends them to its messages and hands the common one out as
+/// [`Aggregator::attachment`].
+pub trait Aggregator<T: Real>: Send + Sync {
+    /// What a client sends after training; by default its shared parameters as they are.
+    ///
+    /// # Errors
+    /// Those of what is done to them.
+    fn message(&self, wire: &Wire, _start: &ParamSet<T>, trained: &ParamSet<T>) -> Result<Vec<T>, Error> {
+        Ok(wire.shared(trained))
+    }
+
+    /// What clients receive beside the parameters; by default nothing.
+    fn attachment(&self) -> &[T] {
+        &[]
+    }
+
+    /// Looks at a message before it counts.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    fn check(&mut self, message: &[T]) -> Result<(), Fault>;
+
+    /// Takes a message that was checked.
+    ///
+    /// # Errors
+    /// [`Error::Average`] for a weight that cannot be used.
+    fn add(&mut self, weight: f64, previous: &ParamSet<T>, message: &[T]) -> Result<(), Error>;
+
+    /// Ends the round: writes the shared parameters, and is ready for the next.
+    ///
+    /// # Errors
+    /// [`Error::Average`] if the average does not exist.
+    fn finish(&mut self, parameters: &mut ParamSet<T>) -> Result<Merged, Error>;
+
+    /// What it remembers from round to round.
+    fn memory(&self) -> Vec<f64> {
+        Vec::new()
+    }
+
+    /// Takes what it remembered.
+    ///
+    /// # Errors
+    /// [`Error::State`] if that is not its own.
+    fn recall(&mut self, memory: &[f64]) -> Result<(), Error> {
+        let (what, expected, found) = ("numbers that the aggregation remembers", 0, memory.len());
+        if found == expected { Ok(()) } else { Err(Error::State { what, expected, found }) }
+    }
+}
+
+/// What is wrong with a message.
+#[derive(Clone, Debug, PartialEq, ThisError)]
+#[non_exhaustive]
+pub enum Fault {
+    /// It is not of this model.
+    #[error("it sent {found} numbers where {expected} were expected")]
+    Length {
+        /// As many as a message has.
+        expected: usize,
+        /// As many as came.
+        found: usize,
+    },
+    /// A number is not finite.
+    #[error("it sent {value} in `{parameter}`")]
+    NotFinite {
+        /// In which parameter.
+        parameter: String,
+        /// What it is.
+        value: f64,
+    },
+    /// Columns are not orthonormal.
+    #[error(
+        "it sent weights off the Stiefel manifold: |W^T W - I| = {distance:.1e} in `{parameter}` (limit {limit:.0e})"
+    )]
+    OffManifold {
+        /// In which parameter.
+        parameter: String,
+        /// `|W^T W - I|`
+        distance: f64,
+        /// As much is accepted.
+        limit: f64,
+    },
+}
+
+/// How a round went, seen from the parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Merged {
+    /// One for each shared Stiefel parameter.
+    pub layers: Vec<LayerReport>,
+}
+
+/// What a round did to a Stiefel parameter.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LayerReport {
+    /// The name of the parameter.
+    pub name: String,
+    /// The smallest singular value of the mean of the replies: 1 when clients agree, 0 when a direction cancels.
+    pub consensus: f64,
+    /// The mean distance `|W_i - W|` of the replies from where they started.
+    pub drift_mean: f64,
+    /// The largest such distance.
+    pub drift_max: f64,
+    /// The distance between what `proj-avg` and what `rl-avg` make of the replies; none if the first does not exist.
+    pub proj_rl_distance: Option<f64>,
+    /// Whether the mean had lost its rank, so that `rl-avg` had to step in.
+    pub fell_back: bool,
+}
+
+/// The aggregator for the parameters of a model.
+///
+/// Momentum keeps a share of the last step of the server, and `server_lr` scales that step; both are for `rl-avg`, whose mean is a tangent vector.
+///
+/// # Errors
+/// [`Error::Config`] for settings that are out of range or do not go together.
+pub fn aggregator<T: Real>(
+    aggregation: Aggregation,
+    server_momentum: f64,
+    server_lr: f64,
+    wire: &Wire,
+) -> Result<Box<dyn Aggregator<T>>, Error> {
+    let share = (0.0..1.0).contains(&server_momentum);
+    check("server_momentum", server_momentum, share, || "at least 0 and less than 1".into())?;
+    let positive = server_lr > 0.0 && server_lr.is_finite();
+    check("server_lr", server_lr, positive, || "positive and finite".into())?;
+    let plain = server_momentum == 0.0 && server_lr == 1.0;
+    check("server_momentum", server_momentum, plain || aggregation == Aggregation::RlAvg, || {
+        format!("0, and server_lr 1, with {}; rl-avg takes them", aggregation.name())
+    })?;
+    let sums = sums::Sums::new(wire)?;
+    Ok(match aggregation {
+        Aggregation::RetAvg => Box::new(from_all::FromAll::new(from_all::Rule::Ret, sums)),
+        Aggregation::Karcher => Box::new(from_all::FromAll::new(from_all::Rule::Karcher, sums)),
+        Aggregation::RlAvg if !plain => Box::new(Momentum::new(server_momentum, server_lr, sums)),
+        Aggregation::ProjAvg => Box::new(from_sum::FromSum::new(from_sum::Rule::Proj, sums)),
+        Aggregation::RlAvg => Box::new(from_sum::FromSum::new(from_sum::Rule::Rl, sums)),
+        Aggregation::QrAvg => Box::new(from_sum::FromSum::new(from_sum::Rule::Qr, sums)),
+        Aggregation::Euclidean => Box::new(from_sum::FromSum::new(from_sum::Rule::Euclidean, sums)),
+    })
+}

@@ -1,0 +1,96 @@
+//! Server momentum on top of `rl-avg`, whose mean is a tangent vector at the previous point (`algorithms.md`, 4.5).
+//!
+//! ```text
+//! Stiefel     m <- b P_W(m) + P_W(A),     W <- uf(W + rate m)
+//! Euclidean   m <- b m + (A - x),         x <- x + rate m
+//! ```
+
+use fedspd_manifold::{Error as GeometryError, Real, Retraction, RetractionKind, Stiefel};
+use fedspd_nn::ParamSet;
+
+use super::sums::{Layer, Sum, Sums};
+use super::{Aggregator, Fault, Merged};
+use crate::Error;
+
+pub(super) struct Momentum {
+    momentum: f64,
+    rate: f64,
+    sums: Sums,
+    /// `m` of each part.
+    velocities: Vec<Vec<f64>>,
+}
+
+impl Momentum {
+    pub(super) fn new(momentum: f64, rate: f64, mut sums: Sums) -> Self {
+        let velocities = sums.parts().iter().map(|part| vec![0.0; part.place.len()]).collect();
+        Self { momentum, rate, sums, velocities }
+    }
+}
+
+impl<T: Real> Aggregator<T> for Momentum {
+    fn check(&mut self, message: &[T]) -> Result<(), Fault> {
+        self.sums.check(message)
+    }
+
+    fn add(&mut self, weight: f64, previous: &ParamSet<T>, message: &[T]) -> Result<(), Error> {
+        self.sums.add(weight, previous, message)
+    }
+
+    fn finish(&mut self, parameters: &mut ParamSet<T>) -> Result<Merged, Error> {
+        let (momentum, rate, velocities) = (self.momentum, self.rate, &mut self.velocities);
+        let layers = self.sums.finish(parameters, |index, sum, previous| {
+            let velocity = &mut velocities[index];
+            let next = match sum {
+                Sum::Euclidean(sum) => {
+                    for ((velocity, mean), x) in velocity.iter_mut().zip(sum.mean()).zip(previous) {
+                        *velocity = momentum * *velocity + (mean - x);
+                    }
+                    previous.iter().zip(velocity).map(|(x, m)| x + rate * *m).collect()
+                }
+                Sum::Stiefel(layer) => stiefel_step(layer, momentum, rate, previous, velocity)?,
+            };
+            Ok((next, false))
+        })?;
+        Ok(Merged { layers })
+    }
+
+    fn memory(&self) -> Vec<f64> {
+        self.velocities.concat()
+    }
+
+    fn recall(&mut self, memory: &[f64]) -> Result<(), Error> {
+        let (what, found) = ("numbers that the aggregation remembers", memory.len());
+        let expected = self.velocities.iter().map(Vec::len).sum();
+        if found != expected {
+            return Err(Error::State { what, expected, found });
+        }
+        let mut rest = memory;
+        for velocity in &mut self.velocities {
+            let (here, after) = rest.split_at(velocity.len());
+            velocity.copy_from_slice(here);
+            rest = after;
+        }
+        Ok(())
+    }
+}
+
+fn stiefel_step(
+    layer: &Layer,
+    momentum: f64,
+    rate: f64,
+    previous: &[f64],
+    velocity: &mut [f64],
+) -> Result<Vec<f64>, GeometryError> {
+    let (p, k) = layer.sum.shape();
+    let mut stiefel = Stiefel::new(p, k)?;
+    let (mut lifted, mut carried) = (vec![0.0; p * k], vec![0.0; p * k]);
+    stiefel.lift(previous, layer.sum.mean()?.as_slice(), &mut lifted)?;
+    stiefel.transport(previous, velocity, &mut carried)?;
+    for ((velocity, carried), lifted) in velocity.iter_mut().zip(&carried).zip(&lifted) {
+        *velocity = momentum * carried + lifted;
+    }
+    let step: Vec<f64> = velocity.iter().map(|m| rate * m).collect();
+    let mut next = vec![0.0; p * k];
+    Retraction::new(RetractionKind::Polar, p, k)?.retract(previous, &step, &mut next)?;
+    Ok(next)
+}

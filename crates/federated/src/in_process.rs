@@ -1,0 +1,234 @@
+//! A federation whose clients are all in this process.
+
+use fedspd_manifold::Real;
+use fedspd_nn::{Evaluation, Model, ParamSet, Purpose, Seed};
+
+use crate::error::check;
+use crate::server::{RoundReport, Server, ServerState, Update};
+use crate::{ClientState, Desk, Error, LocalSolver, Task, in_order};
+
+/// The trials of a client, as places among the examples of the process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shard {
+    /// For training.
+    pub train: Vec<usize>,
+    /// For the learning rate and for early stopping.
+    pub validation: Vec<usize>,
+    /// For reports alone.
+    pub test: Vec<usize>,
+}
+
+/// All clients of a federation and its server, in one process. The examples are held once, whoever's they are.
+///
+/// Its methods work at the desks that they are given, each on a thread of its own. Results do not depend on how many there are.
+pub struct Federation<'a, T: Real, M: Model<T>, S> {
+    examples: &'a M::Examples,
+    shards: &'a [Shard],
+    solver: S,
+    seed: Seed,
+    server: Server<T>,
+    states: Vec<ClientState>,
+    /// Each client's number in random streams: its own, also when it is alone in a federation.
+    numbers: Vec<u32>,
+}
+
+/// A round that was trained, aggregated and validated.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Round {
+    /// How it went.
+    pub report: RoundReport,
+    /// What the aggregated model made of each client's validation trials; none of a client without such trials.
+    pub validation: Vec<Option<Evaluation>>,
+    /// The uniform mean over clients of its validation loss; NaN if no client has validation trials.
+    pub validation_loss: f64,
+}
+
+impl<'a, T: Real, M: Model<T>, S: LocalSolver<T, M>> Federation<'a, T, M, S> {
+    /// A server, and one shard for each client that it knows. Numbers name the clients in random streams.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if their numbers differ, or a client has no training trials.
+    pub fn new(
+        examples: &'a M::Examples,
+        shards: &'a [Shard],
+        numbers: Vec<u32>,
+        solver: S,
+        server: Server<T>,
+        seed: Seed,
+    ) -> Result<Self, Error> {
+        let members = server.members().len();
+        for (field, count) in [("shards", shards.len()), ("numbers", numbers.len())] {
+            check(field, count, count == members, || format!("as many as clients, {members}"))?;
+        }
+        let idle = shards.iter().position(|shard| shard.train.is_empty());
+        let idle = idle.map(|client| server.members()[client].name.clone());
+        check("clients", &idle, idle.is_none(), || "clients with training trials".into())?;
+        Ok(Self {
+            examples,
+            shards,
+            solver,
+            seed,
+            server,
+            states: vec![ClientState::default(); members],
+            numbers,
+        })
+    }
+
+    /// The server.
+    pub fn server(&self) -> &Server<T> {
+        &self.server
+    }
+
+    /// Looks at every client's training trials for what would make training futile; warnings with the client's name.
+    ///
+    /// # Errors
+    /// As [`Model::check_before_training`], with the client's name.
+    pub fn check(&mut self, desks: &mut [Desk<'_, T, M>]) -> Result<Vec<String>, Error> {
+        let mut warnings = Vec::new();
+        let (server, shards, examples) = (&self.server, self.shards, self.examples);
+        in_order(
+            desks,
+            shards.len(),
+            |desk, client| desk.trainer.check(server.parameters(), examples, &shards[client].train),
+            |client, looked| {
+                let name = &server.members()[client].name;
+                if let Some(warning) = looked? {
+                    warnings.push(format!("{name}: {warning}"));
+                }
+                Ok::<(), Error>(())
+            },
+        )?;
+        Ok(warnings)
+    }
+
+    /// One round: training, aggregation, validation of the result by every client, and the step of the learning rate.
+    ///
+    /// # Errors
+    /// As [`Server::submit`] and [`Server::close`]; [`Error::Network`] if validation fails.
+    pub fn round(&mut self, desks: &mut [Desk<'_, T, M>]) -> Result<Round, Error> {
+        let mut states = self.train(desks)?;
+        let report = self.server.close()?;
+        for dropped in &report.dropped {
+            // A client that failed is as it was.
+            states.retain(|(client, _)| *client != dropped.client);
+        }
+        for (client, state) in states {
+            self.states[client] = state;
+        }
+        let validation = self.evaluate(desks, |shard| &shard.validation)?;
+        let losses = || validation.iter().flatten().map(|evaluation| evaluation.loss);
+        let validation_loss = losses().sum::<f64>() / losses().count() as f64;
+        self.server.advance(validation_loss)?;
+        Ok(Round { report, validation, validation_loss })
+    }
+
+    /// Trains the clients of the round and submits their replies; returns what they would keep.
+    fn train(&mut self, desks: &mut [Desk<'_, T, M>]) -> Result<Vec<(usize, ClientState)>, Error> {
+        let Self { examples, shards, solver, seed, server, states, numbers } = self;
+        let plan = server.plan()?;
+        let (clients, start, wire) = (plan.clients.to_vec(), plan.parameters.clone(), server.wire().clone());
+        let (round, learning_rate, attachment) = (plan.round, plan.learning_rate, plan.attachment.to_vec());
+        let members = clients.iter().map(|&client| &server.members()[client]);
+        let epochs: Vec<u32> = members.map(|member| server.config().work.of(member)).collect();
+        let work = |desk: &mut Desk<'_, T, M>, place: usize| -> Result<_, String> {
+            let client = clients[place];
+            let mut state = states[client].clone();
+            let start = with_local(&wire, &start, &state);
+            desk.parameters.values_mut().copy_from_slice(start.values());
+            let task = Task {
+                examples: *examples,
+                trials: &shards[client].train,
+                start: &start,
+                epochs: epochs[place],
+                learning_rate,
+                stream: seed.stream(Purpose::Shuffle).round(round).client(numbers[client]),
+                attachment: &attachment,
+            };
+            let trained = solver.train(&task, &mut state.memory, desk).map_err(|error| error.to_string())?;
+            state.local = wire.local(&desk.parameters).into_iter().map(|value| value.to_f64()).collect();
+            if let Some(value) = state.local.iter().find(|value| !value.is_finite()) {
+                return Err(format!("a parameter that it keeps became {value}"));
+            }
+            Ok((desk.parameters.clone(), trained.loss, state))
+        };
+        let mut kept = Vec::with_capacity(clients.len());
+        in_order(desks, clients.len(), work, |place, reply| {
+            let client = clients[place];
+            let reply = match reply {
+                Ok((trained, loss, state)) => {
+                    kept.push((client, state));
+                    let message = server.aggregator().message(&wire, &start, &trained)?;
+                    Ok(Update { message, trials: shards[client].train.len(), loss })
+                }
+                Err(reason) => Err(reason),
+            };
+            server.submit(client, reply)
+        })?;
+        Ok(kept)
+    }
+
+    /// What the model makes of some trials of each client, with the client's own local parameters; none of a client without such trials.
+    ///
+    /// # Errors
+    /// [`Error::Network`] if a prediction fails.
+    pub fn evaluate(
+        &self,
+        desks: &mut [Desk<'_, T, M>],
+        trials: impl Fn(&Shard) -> &[usize] + Sync,
+    ) -> Result<Vec<Option<Evaluation>>, Error> {
+        let mut evaluations = Vec::with_capacity(self.shards.len());
+        let work = |desk: &mut Desk<'_, T, M>, client: usize| {
+            let trials = trials(&self.shards[client]);
+            if trials.is_empty() {
+                return Ok(None);
+            }
+            let parameters = self.parameters(client);
+            desk.trainer.evaluate(&parameters, self.examples, trials).map(Some)
+        };
+        in_order(desks, self.shards.len(), work, |_, evaluation| {
+            evaluations.push(evaluation?);
+            Ok::<(), Error>(())
+        })?;
+        Ok(evaluations)
+    }
+
+    /// The parameters that a client uses: the server's, with its own local ones.
+    pub fn parameters(&self, client: usize) -> ParamSet<T> {
+        with_local(self.server.wire(), self.server.parameters(), &self.states[client])
+    }
+
+    /// What to store between rounds: the server's state, and what each client keeps.
+    pub fn state(&self) -> (ServerState, Vec<ClientState>) {
+        (self.server.state(), self.states.clone())
+    }
+
+    /// Goes on from a stored state.
+    ///
+    /// # Errors
+    /// [`Error::State`] if it is another federation's.
+    pub fn restore(&mut self, server: &ServerState, clients: &[ClientState]) -> Result<(), Error> {
+        let (what, expected, found) = ("clients", self.states.len(), clients.len());
+        if found != expected {
+            return Err(Error::State { what, expected, found });
+        }
+        let expected = self.server.wire().local_size();
+        let wrong =
+            clients.iter().map(|client| client.local.len()).find(|&found| found != 0 && found != expected);
+        if let Some(found) = wrong {
+            return Err(Error::State { what: "local parameters", expected, found });
+        }
+        self.server.restore(server)?;
+        self.states.clone_from_slice(clients);
+        Ok(())
+    }
+}
+
+/// Parameters with a client's own local ones, if it has some.
+fn with_local<T: Real>(wire: &crate::Wire, parameters: &ParamSet<T>, state: &ClientState) -> ParamSet<T> {
+    let mut parameters = parameters.clone();
+    if !state.local.is_empty() {
+        let local: Vec<T> = state.local.iter().map(|&value| T::from_f64(value)).collect();
+        wire.put_local(&mut parameters, &local);
+    }
+    parameters
+}

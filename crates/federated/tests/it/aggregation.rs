@@ -1,0 +1,133 @@
+//! What each aggregation does to a federation.
+
+use fedspd_federated::{Aggregation, LocalEpochs, ServerConfig};
+use fedspd_manifold::{Retraction, RetractionKind, Stiefel};
+use fedspd_nn::ParamSet;
+
+use crate::support::{Clients, adam, fast, gap};
+
+const ALL: [Aggregation; 6] = [
+    Aggregation::ProjAvg,
+    Aggregation::RlAvg,
+    Aggregation::RetAvg,
+    Aggregation::QrAvg,
+    Aggregation::Karcher,
+    Aggregation::Euclidean,
+];
+
+/// What clients do with parameters that may have left the manifold.
+fn solver(aggregation: Aggregation) -> LocalEpochs {
+    LocalEpochs { land_first: aggregation == Aggregation::Euclidean, ..adam() }
+}
+
+/// Properties 23 and 50: after 150 rounds the weights are on the manifold with every average but the plain one, which leaves it measurably.
+#[test]
+fn only_the_plain_mean_leaves_the_manifold() {
+    let clients = Clients::small();
+    for aggregation in ALL {
+        let config = ServerConfig { aggregation, ..fast() };
+        let values = clients.train(config, solver(aggregation), 150, 2);
+        let parameters = ParamSet::new(fedspd_nn::Model::layout(&clients.net).clone(), values).unwrap();
+        let distance = parameters.feasibility_error().unwrap();
+        if aggregation == Aggregation::Euclidean {
+            assert!(distance > 1e-4, "{distance:e}");
+        } else {
+            assert!(distance < 1e-12, "{aggregation:?}: {distance:e}");
+        }
+    }
+}
+
+/// The averages are close to each other while clients are, and the diagnosis says how close.
+#[test]
+fn a_round_is_diagnosed() {
+    let clients = Clients::small();
+    let after = |aggregation| {
+        let mut federation = clients.federation(ServerConfig { aggregation, ..fast() }, adam());
+        let round = federation.round(&mut clients.desks(1)).unwrap();
+        (federation.server().parameters().get("block0.weight").unwrap().to_vec(), round.report)
+    };
+    let (proj, report) = after(Aggregation::ProjAvg);
+    let (rl, _) = after(Aggregation::RlAvg);
+    let layer = &report.layers[0];
+    assert_eq!((report.layers.len(), &*layer.name), (1, "block0.weight"));
+    assert!((layer.proj_rl_distance.unwrap() - gap(&proj, &rl)).abs() < 1e-15);
+    assert!(gap(&proj, &rl) > 1e-10 && gap(&proj, &rl) < layer.drift_max.powi(3));
+    assert!(layer.drift_mean > 0.0 && layer.drift_mean <= layer.drift_max);
+    assert!(layer.consensus < 1.0 && layer.consensus > 1.0 - layer.drift_max);
+    assert!(!layer.fell_back);
+    assert_eq!((report.bytes_up, report.bytes_down), (4 * 75 * 8, 4 * 75 * 8));
+    for aggregation in [Aggregation::RetAvg, Aggregation::QrAvg, Aggregation::Karcher, Aggregation::Euclidean]
+    {
+        assert!(gap(&after(aggregation).0, &proj) < layer.drift_max.powi(2), "{aggregation:?}");
+    }
+}
+
+/// Property 46: the aggregator changes neither who is asked, nor the order of trials, nor what the first round begins with.
+#[test]
+fn the_aggregation_changes_nothing_else() {
+    let clients = Clients::small();
+    let first = |aggregation| {
+        let config = ServerConfig { aggregation, participation: 0.5, ..fast() };
+        let mut federation = clients.federation(config, solver(aggregation));
+        let mut desks = clients.desks(1);
+        let mut asked = Vec::new();
+        let reports: Vec<_> = (0..5)
+            .map(|_| {
+                let report = federation.round(&mut desks).unwrap().report;
+                asked.push(report.participants.clone());
+                report
+            })
+            .collect();
+        (asked, reports[0].train_loss.unwrap().to_bits(), reports[0].layers[0].drift_max.to_bits())
+    };
+    let expected = first(Aggregation::ProjAvg);
+    assert!(expected.0.iter().any(|asked| *asked != expected.0[0]));
+    for aggregation in ALL {
+        assert_eq!(first(aggregation), expected);
+    }
+}
+
+/// `m <- b P_W(m) + P_W(A)`, `W <- uf(W + rate m)`, by hand.
+#[test]
+fn momentum_is_its_formula() {
+    let clients = Clients::small();
+    let (momentum, rate) = (0.7, 0.5);
+    let config = ServerConfig {
+        aggregation: Aggregation::RlAvg,
+        server_momentum: momentum,
+        server_lr: rate,
+        ..fast()
+    };
+    let mut server = clients.server(config);
+    let mut federation = clients.federation(fast(), adam());
+    let mut desks = clients.desks(1);
+    let (mut w, mut b) = (
+        server.parameters().get("block0.weight").unwrap().to_vec(),
+        server.parameters().get("head.bias").unwrap().to_vec(),
+    );
+    let (mut m, mut v) = (vec![0.0; 24], vec![0.0; 3]);
+    let mut stiefel = Stiefel::<f64>::new(6, 4).unwrap();
+    for _ in 0..3 {
+        federation.round(&mut desks).unwrap();
+        let target = federation.server().parameters();
+        for client in 0..4 {
+            let message = server.wire().shared(target);
+            server.submit(client, Ok(fedspd_federated::Update { message, trials: 1, loss: 0.0 })).unwrap();
+        }
+        server.close().unwrap();
+        server.advance(0.0).unwrap();
+        let (mut carried, mut lifted) = (vec![0.0; 24], vec![0.0; 24]);
+        stiefel.project(&w, &m, &mut carried).unwrap();
+        stiefel.project(&w, target.get("block0.weight").unwrap(), &mut lifted).unwrap();
+        m = carried.iter().zip(&lifted).map(|(m, x)| momentum * m + x).collect();
+        let step: Vec<f64> = m.iter().map(|m| rate * m).collect();
+        let start = w.clone();
+        Retraction::new(RetractionKind::Polar, 6, 4).unwrap().retract(&start, &step, &mut w).unwrap();
+        for ((b, v), t) in b.iter_mut().zip(&mut v).zip(target.get("head.bias").unwrap()) {
+            *v = momentum * *v + (t - *b);
+            *b += rate * *v;
+        }
+        assert!(gap(server.parameters().get("block0.weight").unwrap(), &w) < 1e-14);
+        assert!(gap(server.parameters().get("head.bias").unwrap(), &b) < 1e-14);
+    }
+}

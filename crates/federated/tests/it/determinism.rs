@@ -1,0 +1,34 @@
+//! The same bytes on any number of threads.
+
+use fedspd_federated::{Aggregation, LocalEpochs, ServerConfig};
+
+use crate::support::{Clients, adam, fast};
+
+#[test]
+fn the_number_of_threads_does_not_matter() {
+    let clients = Clients::small();
+    for (aggregation, participation) in
+        [(Aggregation::ProjAvg, 1.0), (Aggregation::RlAvg, 0.5), (Aggregation::Karcher, 1.0)]
+    {
+        let config = ServerConfig { aggregation, participation, ..fast() };
+        let solver = LocalEpochs { carry_state: true, ..adam() };
+        let one = clients.train(config.clone(), solver, 5, 1);
+        for desks in [2, 3, 7] {
+            assert_eq!(one, clients.train(config.clone(), solver, 5, desks));
+        }
+    }
+}
+
+/// Desks that others have worked at before are as good as new ones.
+#[test]
+fn desks_leave_no_trace() {
+    let clients = Clients::small();
+    let mut desks = clients.desks(1);
+    let after = |desks: &mut [fedspd_federated::Desk<'_, f64, fedspd_nn::SpdNet<f64>>]| {
+        let mut federation = clients.federation(fast(), adam());
+        federation.round(desks).unwrap();
+        federation.state()
+    };
+    let fresh = after(&mut desks);
+    assert_eq!(fresh, after(&mut desks));
+}

@@ -1,0 +1,170 @@
+//! Clients that fail, and replies that cannot be averaged.
+
+use fedspd_federated::{Aggregation, Error, Fault, OnFailure, Server, ServerConfig, Update};
+use fedspd_nn::OptimiserConfig;
+
+use crate::support::{Clients, adam, fast, gap};
+
+fn reply(server: &Server<f64>, change: impl FnOnce(&mut Vec<f64>)) -> Result<Update<f64>, String> {
+    let mut message = server.wire().shared(server.parameters());
+    change(&mut message);
+    Ok(Update { message, trials: 1, loss: 1.0 })
+}
+
+#[test]
+fn bad_replies_stop_the_run_or_are_counted() {
+    let clients = Clients::small();
+    type Change = fn(&mut Vec<f64>);
+    let cases: [(Change, &str); 5] = [
+        (|m| m[3] = f64::NAN, "it sent NaN in `block0.weight`"),
+        (|m| *m.last_mut().unwrap() = f64::INFINITY, "it sent inf in `head.bias`"),
+        (|m| m[0] += 1e-3, "it sent weights off the Stiefel manifold: |W^T W - I| = "),
+        (|m| m.truncate(5), "it sent 5 numbers where 75 were expected"),
+        (
+            |m| m[0] = 1e200,
+            "it sent weights off the Stiefel manifold: |W^T W - I| = inf in `block0.weight` (limit 1e-8)",
+        ),
+    ];
+    for (change, expected) in cases {
+        let mut server = clients.server(fast());
+        let bad = reply(&server, change);
+        server.submit(0, reply(&server, |_| {})).unwrap();
+        // The reply of client 4 is worse still, but client 2 comes first.
+        server.submit(3, Err("it lost its disk".into())).unwrap();
+        server.submit(1, bad.clone()).unwrap_err();
+
+        let mut server = clients.server(ServerConfig { on_client_failure: OnFailure::Skip, ..fast() });
+        server.submit(1, bad).unwrap();
+        server.submit(3, Err("it lost its disk".into())).unwrap();
+        server.submit(0, reply(&server, |_| {})).unwrap();
+        let before = server.parameters().clone();
+        let report = server.close().unwrap();
+        let dropped: Vec<(&str, &str)> = report.dropped.iter().map(|d| (&*d.name, &*d.reason)).collect();
+        assert_eq!(dropped[1..], [("client 3", "it did not reply"), ("client 4", "it lost its disk")]);
+        assert!(dropped[0].0 == "client 2" && dropped[0].1.starts_with(expected), "{:?}", dropped[0]);
+        // One reply counts: the mean is that client, which had not moved.
+        assert_eq!(server.parameters(), &before);
+        assert!(!report.is_empty());
+    }
+}
+
+#[test]
+fn the_first_failure_in_the_order_of_clients_is_named() {
+    let clients = Clients::small();
+    let mut server = clients.server(fast());
+    server.submit(2, Err("late".into())).unwrap();
+    server.submit(0, reply(&server, |_| {})).unwrap();
+    let error = server.submit(1, reply(&server, |m| m[0] += 1e-3)).unwrap_err();
+    assert!(error.to_string().starts_with("client 2 failed in round 0: it sent weights off"), "{error}");
+    assert!(matches!(&error, Error::Client { fault: Some(Fault::OffManifold { .. }), .. }));
+    assert!(error.hint().unwrap().contains("on_client_failure"));
+    let mut server = clients.server(fast());
+    let error = server.close().unwrap_err();
+    assert_eq!(error.to_string(), "client 1 failed in round 0: it did not reply");
+}
+
+#[test]
+fn a_round_without_replies_keeps_the_model() {
+    let clients = Clients::small();
+    let mut server = clients.server(ServerConfig { on_client_failure: OnFailure::Skip, ..fast() });
+    let before = server.parameters().clone();
+    let report = server.close().unwrap();
+    assert!(report.is_empty() && report.layers.is_empty() && report.train_loss.is_none());
+    assert_eq!((report.dropped.len(), report.bytes_up), (4, 0));
+    assert_eq!(report.bytes_down, 4 * 75 * 8);
+    assert_eq!(server.parameters(), &before);
+    server.advance(f64::NAN).unwrap();
+    assert_eq!(server.plan().unwrap().round, 1);
+}
+
+/// `W` and `-W` cancel: there is no polar factor, and `rl-avg` returns to `W`.
+#[test]
+fn a_mean_without_rank_falls_back_to_the_liftings() {
+    let clients = Clients::small();
+    for aggregation in [Aggregation::ProjAvg, Aggregation::QrAvg] {
+        let mut server = clients.server(ServerConfig { aggregation, ..fast() });
+        let before = server.parameters().clone();
+        for client in 0..4 {
+            let sign = if client % 2 == 0 { 1.0 } else { -1.0 };
+            server.submit(client, reply(&server, |m| m[..24].iter_mut().for_each(|w| *w *= sign))).unwrap();
+        }
+        let report = server.close().unwrap();
+        let layer = &report.layers[0];
+        assert!(layer.fell_back && layer.proj_rl_distance.is_none() && layer.consensus < 1e-12);
+        let weights =
+            |parameters: &fedspd_nn::ParamSet<f64>| parameters.get("block0.weight").unwrap().to_vec();
+        assert!(gap(&weights(server.parameters()), &weights(&before)) < 1e-14);
+    }
+}
+
+/// A client that diverges fails by itself; those that are skipped keep what they had.
+#[test]
+fn a_client_that_diverges_is_named() {
+    let clients = Clients::small();
+    let solver = fedspd_federated::LocalEpochs::new(OptimiserConfig::RiemannianSgd {
+        momentum: 0.0,
+        weight_decay: 0.0,
+        retraction: fedspd_manifold::RetractionKind::Polar,
+    });
+    let config = ServerConfig { learning_rate: 1e300, ..fast() };
+    let error = clients.federation(config.clone(), solver).round(&mut clients.desks(2)).unwrap_err();
+    assert!(error.to_string().starts_with("client 1 failed in round 0: training diverged"), "{error}");
+    let config = ServerConfig { on_client_failure: OnFailure::Skip, ..config };
+    let mut federation = clients.federation(config, solver);
+    let before = federation.state();
+    let round = federation.round(&mut clients.desks(2)).unwrap();
+    assert!(round.report.is_empty());
+    assert_eq!(federation.state().0.parameters, before.0.parameters);
+    assert_eq!(federation.state().1, before.1);
+}
+
+#[test]
+fn settings_out_of_range_are_named() {
+    let clients = Clients::small();
+    let new = |config: ServerConfig| {
+        let parameters = fedspd_nn::Model::initial(&clients.net, fedspd_nn::Seed(0)).unwrap();
+        Server::<f64>::new(config, clients.members(), parameters, fedspd_nn::Seed(0))
+            .err()
+            .unwrap()
+            .to_string()
+    };
+    let cases = [
+        (
+            ServerConfig { participation: 0.0, ..fast() },
+            "`participation` is 0.0; it must be above 0, at most 1",
+        ),
+        (
+            ServerConfig { participation: 1.5, ..fast() },
+            "`participation` is 1.5; it must be above 0, at most 1",
+        ),
+        (
+            ServerConfig { server_momentum: 1.0, ..fast() },
+            "`server_momentum` is 1.0; it must be at least 0 and less than 1",
+        ),
+        (
+            ServerConfig { server_momentum: 0.5, ..fast() },
+            "`server_momentum` is 0.5; it must be 0, and server_lr 1, with proj-avg; rl-avg takes them",
+        ),
+        (ServerConfig { server_lr: -1.0, ..fast() }, "`server_lr` is -1.0; it must be positive and finite"),
+        (
+            ServerConfig { learning_rate: 0.0, ..fast() },
+            "`learning_rate` is 0.0; it must be positive and finite",
+        ),
+    ];
+    for (config, expected) in cases {
+        assert_eq!(new(config), expected);
+    }
+    let mut config = fast();
+    config.work.exceptions.insert("nobody".into(), 3);
+    assert_eq!(new(config), "`epochs_local` is Some(\"nobody\"); it must be for clients that exist");
+    let nobody = Server::<f64>::new(
+        fast(),
+        vec![],
+        fedspd_nn::Model::initial(&clients.net, fedspd_nn::Seed(0)).unwrap(),
+        fedspd_nn::Seed(0),
+    );
+    assert_eq!(nobody.err().unwrap().to_string(), "`clients` is 0; it must be at least 1");
+    let mut desks = clients.desks(1);
+    let mut federation = clients.federation(fast(), adam());
+    assert!(federation.check(&mut desks).unwrap().is_empty());
+}

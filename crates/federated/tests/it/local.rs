@@ -1,0 +1,135 @@
+//! What clients do.
+
+use fedspd_federated::{LocalEpochs, LocalWork, ServerConfig};
+use fedspd_manifold::{RetractionKind, Stiefel};
+use fedspd_nn::schedule::{Mode, Schedule, ScheduleConfig};
+use fedspd_nn::{
+    AdamSettings, Model, Optimiser, OptimiserConfig, Purpose, Seed, SpdNetConfig, SyntheticTask, Trainer,
+};
+
+use crate::support::{Clients, adam, fast, gap};
+
+/// Property 40: one client that takes part alone, one epoch a round with carried moments, is plain training with one step of the schedule per epoch, bit
+/// for bit.
+#[test]
+fn one_client_is_centralised_training() {
+    let clients =
+        Clients::new(SyntheticTask::new(6, 3).trials(60).strength(0.2), SpdNetConfig::new(vec![6, 4], 3), 1);
+    let schedule = ScheduleConfig::Plateau { mode: Mode::Min, factor: 0.5, patience: 1 };
+    let config = ServerConfig { work: LocalWork::same(1), schedule, ..fast() };
+    let mut federation = clients.federation(config, LocalEpochs { carry_state: true, ..adam() });
+    let mut desks = clients.desks(1);
+
+    let shard = &clients.shards[0];
+    let mut trainer = Trainer::new(&clients.net, 16, 1).unwrap();
+    let mut parameters = clients.net.initial(Seed(0)).unwrap();
+    // Batches of 16: the base of the trivialisation moves after each epoch.
+    let steps = shard.train.len().div_ceil(16) as u64;
+    let (adam, retraction) = (AdamSettings::default(), RetractionKind::Polar);
+    let config = OptimiserConfig::Adam { adam, retraction, rebase_every: Some(steps) };
+    let mut optimiser = Optimiser::new(config, &parameters).unwrap();
+    let mut schedule = Schedule::new(schedule, 1e-2).unwrap();
+    let mut rates = std::collections::BTreeSet::new();
+    for round in 0..60 {
+        let found = federation.round(&mut desks).unwrap();
+        let stream = Seed(0).stream(Purpose::Shuffle).round(round);
+        rates.insert(schedule.learning_rate().to_bits());
+        let rate = schedule.learning_rate();
+        let loss = trainer
+            .epoch(&mut parameters, &mut optimiser, rate, &clients.examples, &shard.train, stream)
+            .unwrap();
+        let validation = trainer.evaluate(&parameters, &clients.examples, &shard.validation).unwrap().loss;
+        schedule.step(validation);
+        assert_eq!(found.report.train_loss, Some(loss));
+        assert_eq!((found.report.learning_rate, found.validation_loss), (rate, validation));
+        assert_eq!(federation.server().parameters(), &parameters, "round {round}");
+    }
+    assert!(rates.len() > 1, "the schedule was tried too");
+}
+
+/// Property 41: with one full-batch gradient step each, the round is a gradient step on the mean of the clients' losses, up to the square of the rate.
+#[test]
+fn a_small_step_of_all_is_a_step_on_the_mean_loss() {
+    let clients = Clients::small();
+    let descent = OptimiserConfig::RiemannianSgd {
+        momentum: 0.0,
+        weight_decay: 0.0,
+        retraction: RetractionKind::Polar,
+    };
+    let start = clients.net.initial(Seed(0)).unwrap();
+    let mut mean = vec![0.0; start.values().len()];
+    let (mut workspace, mut gradient) = (clients.net.workspace(1).unwrap(), mean.clone());
+    for shard in &clients.shards {
+        clients
+            .net
+            .loss_and_gradient(&start, &clients.examples, &shard.train, None, &mut workspace, &mut gradient)
+            .unwrap();
+        mean.iter_mut().zip(&gradient).for_each(|(mean, g)| *mean += g / 4.0);
+    }
+    let gaps: Vec<f64> = [1e-2, 5e-3, 2.5e-3]
+        .into_iter()
+        .map(|learning_rate| {
+            let config = ServerConfig { learning_rate, work: LocalWork::same(1), ..fast() };
+            let mut federation = clients.federation(config, LocalEpochs::new(descent));
+            let mut desks = vec![fedspd_federated::Desk::new(&clients.net, 1000, 1).unwrap()];
+            federation.round(&mut desks).unwrap();
+            let mut expected = start.clone();
+            Optimiser::new(descent, &start).unwrap().step(&mut expected, &mean, learning_rate).unwrap();
+            gap(federation.server().parameters().values(), expected.values())
+        })
+        .collect();
+    for pair in gaps.windows(2) {
+        // On the manifold the second order cancels as well, since the average is that good.
+        assert!(pair[0] / pair[1] > 3.9, "{gaps:?}");
+    }
+}
+
+/// Property 42: without a pull it is the plain method bit for bit; a strong pull holds the weights; the pull points to the start.
+#[test]
+fn a_proximal_term_pulls_to_the_start() {
+    let clients = Clients::small();
+    let work = LocalWork::same(5);
+    let after = |prox_mu| {
+        clients.train(ServerConfig { work: work.clone(), ..fast() }, LocalEpochs { prox_mu, ..adam() }, 2, 1)
+    };
+    assert_eq!(after(0.0), clients.train(ServerConfig { work: work.clone(), ..fast() }, adam(), 2, 1));
+    let start = clients.net.initial(Seed(0)).unwrap();
+    let moved: Vec<f64> = [0.0, 1.0, 30.0].into_iter().map(|mu| gap(&after(mu), start.values())).collect();
+    assert!(moved[0] > moved[1] && moved[1] > moved[2], "{moved:?}");
+
+    // With plain descent and no other force (a learning rate of zero for the data is not possible, so a huge mu) the weights end where they began.
+    let descent = OptimiserConfig::RiemannianSgd {
+        momentum: 0.0,
+        weight_decay: 0.0,
+        retraction: RetractionKind::Polar,
+    };
+    let solver = |prox_mu| LocalEpochs { prox_mu, ..LocalEpochs::new(descent) };
+    let config = |learning_rate| ServerConfig { learning_rate, work: work.clone(), ..fast() };
+    let free = gap(&clients.train(config(1e-3), solver(0.0), 1, 1), start.values());
+    let held = gap(&clients.train(config(1e-3), solver(500.0), 1, 1), start.values());
+    assert!(held < 0.15 * free, "{held} {free}");
+
+    // The descent direction -P_W(mu (W - W_t)) = mu P_W(W_t) leads towards W_t.
+    let mut stiefel = Stiefel::<f64>::new(6, 4).unwrap();
+    let here = clients.net.initial(Seed(1)).unwrap();
+    let (w, target) = (here.get("block0.weight").unwrap(), start.get("block0.weight").unwrap());
+    let difference: Vec<f64> = w.iter().zip(target).map(|(w, t)| w - t).collect();
+    let (mut riemannian, mut towards) = (vec![0.0; 24], vec![0.0; 24]);
+    stiefel.project(w, &difference, &mut riemannian).unwrap();
+    stiefel.project(w, target, &mut towards).unwrap();
+    let along: f64 = riemannian.iter().zip(&towards).map(|(g, t)| -g * t).sum();
+    assert!(along > 0.0 && gap(&riemannian.iter().map(|g| -g).collect::<Vec<_>>(), &towards) < 1e-14);
+}
+
+/// A client may work more than the others.
+#[test]
+fn epochs_may_differ_between_clients() {
+    let clients = Clients::small();
+    let mut work = LocalWork::same(1);
+    let same = clients.train(ServerConfig { work: work.clone(), ..fast() }, adam(), 1, 1);
+    work.exceptions.insert("client 3".into(), 4);
+    let differ = clients.train(ServerConfig { work, ..fast() }, adam(), 1, 1);
+    assert_ne!(same, differ);
+    let all = clients.train(ServerConfig { work: LocalWork::same(4), ..fast() }, adam(), 1, 1);
+    assert_ne!(all, differ);
+}

@@ -1,0 +1,93 @@
+//! What is not shared stays (property 48).
+
+use fedspd_federated::{Desk, Federation, LocalEpochs, LocalWork, Member, Server, ServerConfig, Shard};
+use fedspd_nn::{EegNet, EegNetConfig, FedBn, Model, OptimiserConfig, RawTrials, Scope, Seed, SyntheticEeg};
+
+fn two_clients(fedbn: FedBn) -> (EegNet<f32>, Vec<f32>, Vec<usize>, Vec<Shard>) {
+    let mut config = EegNetConfig::new(6, 128, 64.0, 2);
+    config.fedbn = fedbn;
+    let net = EegNet::new(config).unwrap();
+    let (mut samples, mut labels, mut shards) = (Vec::new(), Vec::new(), Vec::new());
+    for client in 0..2 {
+        let trials: RawTrials<f32> =
+            SyntheticEeg::new(6, 128, 64.0, 2).trials(20).client(Seed(0), client).unwrap();
+        let start = labels.len();
+        (0..20).for_each(|trial| samples.extend_from_slice(trials.trial(trial)));
+        labels.extend_from_slice(trials.labels());
+        shards.push(Shard {
+            train: (start..start + 14).collect(),
+            validation: (start + 14..start + 17).collect(),
+            test: (start + 17..start + 20).collect(),
+        });
+    }
+    (net, samples, labels, shards)
+}
+
+#[test]
+fn batch_normalisation_stays_with_its_client() {
+    for (fedbn, kept) in [(FedBn::All, 4), (FedBn::Statistics, 2)] {
+        let (net, samples, labels, shards) = two_clients(fedbn);
+        let examples = net.prepare(RawTrials::new(6, 128, 2, samples, labels).unwrap()).unwrap();
+        let members = (0..2).map(|client| Member { name: format!("client {client}") }).collect();
+        let config = ServerConfig { work: LocalWork::same(1), ..ServerConfig::default() };
+        let initial = net.initial(Seed(0)).unwrap();
+        let server = Server::new(config, members, initial.clone(), Seed(0)).unwrap();
+        let rows = 8 + 16 + 16;
+        assert_eq!(server.wire().local_size(), kept * rows);
+        assert_eq!(server.wire().shared_size() + kept * rows, net.layout().size());
+        let local = |name: &str| net.layout().get(name).unwrap().scope == Scope::Local;
+        assert!(server.wire().parameters().all(|(parameter, _)| !local(&parameter.name)));
+
+        let solver = LocalEpochs::new(OptimiserConfig::default());
+        let mut federation =
+            Federation::new(&examples, &shards, vec![0, 1], solver, server, Seed(0)).unwrap();
+        let mut desks = vec![Desk::new(&net, 8, 1).unwrap()];
+        let report = federation.round(&mut desks).unwrap().report;
+        assert_eq!(report.bytes_up, 2 * 4 * federation.server().wire().shared_size() as u64);
+        let (first, second) = (federation.parameters(0), federation.parameters(1));
+        for (parameter, values) in first.iter() {
+            let differ = values != second.get(&parameter.name).unwrap();
+            // The second normalisation takes away what the shift of the first adds: it has no gradient, and stays.
+            let moves = parameter.name != "norm1.shift";
+            assert_eq!(differ, moves && local(&parameter.name), "{}", parameter.name);
+            // The server never sees what is local: there it is as it began.
+            let at_server = federation.server().parameters().get(&parameter.name).unwrap();
+            let as_it_began = at_server == initial.get(&parameter.name).unwrap();
+            assert_eq!(as_it_began, local(&parameter.name) || !moves, "{}", parameter.name);
+        }
+        // Each client is evaluated with its own: the same trials would give something else with the other's.
+        let by_own = federation.evaluate(&mut desks, |shard| &shard.test).unwrap();
+        let by_other = desks[0].trainer.evaluate(&second, &examples, &shards[0].test).unwrap();
+        assert_ne!(by_own[0].as_ref().unwrap().loss, by_other.loss);
+    }
+}
+
+/// What clients keep is stored and comes back.
+#[test]
+fn what_clients_keep_is_part_of_the_stored_state() {
+    let (net, samples, labels, shards) = two_clients(FedBn::All);
+    let examples = net.prepare(RawTrials::new(6, 128, 2, samples, labels).unwrap()).unwrap();
+    let federation = || {
+        let members = (0..2).map(|client| Member { name: format!("client {client}") }).collect();
+        let server =
+            Server::new(ServerConfig::default(), members, net.initial(Seed(0)).unwrap(), Seed(0)).unwrap();
+        let solver = LocalEpochs { carry_state: true, ..LocalEpochs::new(OptimiserConfig::default()) };
+        Federation::new(&examples, &shards, vec![0, 1], solver, server, Seed(0)).unwrap()
+    };
+    let mut desks = vec![Desk::new(&net, 8, 1).unwrap()];
+    let mut straight = federation();
+    let mut stored = straight.state();
+    for _ in 0..3 {
+        straight.round(&mut desks).unwrap();
+        let mut resumed = federation();
+        resumed.restore(&stored.0, &stored.1).unwrap();
+        resumed.round(&mut desks).unwrap();
+        stored = resumed.state();
+        assert_eq!(stored, straight.state());
+        assert_eq!(resumed.parameters(1), straight.parameters(1));
+    }
+    let mut other = federation();
+    assert!(other.restore(&stored.0, &stored.1[..1]).unwrap_err().to_string().contains("1 clients where 2"));
+    stored.1[1].local.pop();
+    assert!(other.restore(&stored.0, &stored.1).is_err());
+}

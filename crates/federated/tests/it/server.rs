@@ -1,0 +1,160 @@
+//! The server driven by hand.
+
+use fedspd_federated::{Aggregation, Error, Server, ServerConfig, Update, Weighting};
+use fedspd_nn::{Purpose, Seed, shuffle};
+
+use crate::support::{Clients, adam, fast, gap};
+
+/// Parameters of four clients that went somewhere, as messages.
+fn updates(clients: &Clients, server: &Server<f64>) -> Vec<Update<f64>> {
+    let mut federation = clients.federation(fast(), adam());
+    let mut desks = clients.desks(1);
+    (0..4)
+        .map(|client| {
+            federation.round(&mut desks).unwrap();
+            let message = server.wire().shared(federation.server().parameters());
+            Update { message, trials: 10 + client, loss: client as f64 }
+        })
+        .collect()
+}
+
+#[test]
+fn the_order_of_replies_does_not_matter() {
+    let clients = Clients::small();
+    let updates = updates(&clients, &clients.server(fast()));
+    for aggregation in [
+        Aggregation::ProjAvg,
+        Aggregation::RlAvg,
+        Aggregation::RetAvg,
+        Aggregation::QrAvg,
+        Aggregation::Karcher,
+        Aggregation::Euclidean,
+    ] {
+        for weighting in [Weighting::Uniform, Weighting::ByTrials] {
+            let run = |item: u64| {
+                let mut server = clients.server(ServerConfig { aggregation, weighting, ..fast() });
+                for round in 0..3 {
+                    assert_eq!(server.plan().unwrap().round, round);
+                    let mut order = server.plan().unwrap().clients.to_vec();
+                    if item > 0 {
+                        let stream = Seed(1).stream(Purpose::Shuffle).round(round);
+                        shuffle(&mut stream.item(item), &mut order);
+                    }
+                    for client in order {
+                        server.submit(client, Ok(updates[client].clone())).unwrap();
+                    }
+                    let report = server.close().unwrap();
+                    assert_eq!(report.train_loss, Some(1.5));
+                    server.advance(1.0).unwrap();
+                }
+                server.state()
+            };
+            for item in 1..6 {
+                assert_eq!(run(0), run(item), "{aggregation:?}");
+            }
+        }
+    }
+}
+
+/// Weights: by trials, a client with twice the trials counts twice.
+#[test]
+fn weights_are_uniform_or_by_trials() {
+    let clients = Clients::small();
+    let all = updates(&clients, &clients.server(fast()));
+    let mean = |weighting, replies: [(usize, usize); 4]| {
+        let mut server = clients.server(ServerConfig { weighting, ..fast() });
+        for (client, (update, trials)) in replies.into_iter().enumerate() {
+            server.submit(client, Ok(Update { trials, ..all[update].clone() })).unwrap();
+        }
+        server.close().unwrap();
+        server.parameters().values().to_vec()
+    };
+    let twice = mean(Weighting::Uniform, [(0, 5), (0, 1), (1, 7), (2, 9)]);
+    let weighted = mean(Weighting::ByTrials, [(0, 10), (1, 5), (2, 3), (2, 2)]);
+    assert!(gap(&twice, &weighted) < 1e-14);
+    let uniform = mean(Weighting::Uniform, [(0, 10), (1, 5), (2, 3), (2, 2)]);
+    assert!(gap(&uniform, &weighted) > 1e-4);
+}
+
+#[test]
+fn steps_out_of_order_are_refused() {
+    let clients = Clients::small();
+    let mut server = clients.server(fast());
+    let update = updates(&clients, &server)[0].clone();
+    assert!(matches!(server.advance(1.0), Err(Error::Order { asked: "advance", .. })));
+    let unknown = server.submit(9, Ok(update.clone())).unwrap_err();
+    assert_eq!(
+        unknown.to_string(),
+        "a reply of client number 9 in round 0, which was not asked to take part"
+    );
+    server.submit(2, Ok(update.clone())).unwrap();
+    let twice = server.submit(2, Ok(update.clone())).unwrap_err();
+    assert_eq!(twice.to_string(), "a reply of client 3 in round 0, which has replied already");
+    for client in [0, 1, 3] {
+        server.submit(client, Ok(update.clone())).unwrap();
+    }
+    server.close().unwrap();
+    assert!(matches!(server.close(), Err(Error::Order { asked: "close a round", .. })));
+    assert!(matches!(server.plan(), Err(Error::Order { asked: "plan", .. })));
+    assert!(matches!(server.submit(0, Ok(update)), Err(Error::Order { .. })));
+    server.advance(1.0).unwrap();
+    assert_eq!(server.plan().unwrap().round, 1);
+}
+
+/// A round that was begun and lost is planned and played again from the stored state, with the same result.
+#[test]
+fn a_stored_state_is_all_there_is() {
+    let clients = Clients::small();
+    let config =
+        ServerConfig { aggregation: Aggregation::RlAvg, server_momentum: 0.5, participation: 0.5, ..fast() };
+    let mut straight = clients.server(config.clone());
+    let all = updates(&clients, &straight);
+    let play = |server: &mut Server<f64>| {
+        for client in server.plan().unwrap().clients.to_vec() {
+            server.submit(client, Ok(all[(client + server.round() as usize) % 4].clone())).unwrap();
+        }
+        server.close().unwrap();
+        server.advance(f64::from(server.round())).unwrap();
+    };
+    let mut stored = postcard::to_allocvec(&straight.state()).unwrap();
+    for _ in 0..30 {
+        play(&mut straight);
+        let mut resumed = clients.server(config.clone());
+        resumed.restore(&postcard::from_bytes(&stored).unwrap()).unwrap();
+        assert_eq!(postcard::to_allocvec(&resumed.state()).unwrap(), stored);
+        play(&mut resumed);
+        stored = postcard::to_allocvec(&resumed.state()).unwrap();
+        assert_eq!(resumed.state(), straight.state());
+        // Half a round more, which is lost.
+        let first = resumed.plan().unwrap().clients[0];
+        resumed.submit(first, Ok(all[0].clone())).unwrap();
+        assert_eq!(postcard::to_allocvec(&resumed.state()).unwrap(), stored);
+    }
+    let other = Clients::new(
+        fedspd_nn::SyntheticTask::new(5, 2).trials(40),
+        fedspd_nn::SpdNetConfig::new(vec![5, 2], 2),
+        2,
+    );
+    let error = other.server(fast()).restore(&straight.state()).unwrap_err();
+    assert!(error.to_string().contains("parameters where"), "{error}");
+}
+
+/// Property 49, by way of the server.
+#[test]
+fn patience_plus_one_rounds_without_improvement_halve_the_rate_once() {
+    let clients = Clients::small();
+    let mut server = clients.server(ServerConfig::default());
+    let update = updates(&clients, &server)[0].clone();
+    let mut rates = Vec::new();
+    for _ in 0..23 {
+        rates.push(server.plan().unwrap().learning_rate);
+        for client in 0..4 {
+            server.submit(client, Ok(update.clone())).unwrap();
+        }
+        server.close().unwrap();
+        server.advance(1.0).unwrap();
+    }
+    // The first round sets the best; 21 more do not improve on it.
+    assert_eq!(rates[..22], [1e-3; 22]);
+    assert_eq!(rates[22], 5e-4);
+}

@@ -1,0 +1,90 @@
+//! A small federation.
+
+use fedspd_federated::{Desk, Federation, LocalEpochs, Member, Server, ServerConfig, Shard};
+use fedspd_nn::{Examples, Model, OptimiserConfig, Seed, SpdNet, SpdNetConfig, SpdTrials, SyntheticTask};
+
+/// Clients whose trials stand one after the other among common examples.
+pub(crate) struct Clients {
+    pub(crate) net: SpdNet<f64>,
+    pub(crate) examples: Examples<f64>,
+    pub(crate) shards: Vec<Shard>,
+}
+
+impl Clients {
+    /// So many clients of a task; of each ten trials seven are for training, one for validation, two for test.
+    pub(crate) fn new(task: SyntheticTask, config: SpdNetConfig, clients: u32) -> Self {
+        let net = SpdNet::new(config).unwrap();
+        let (n, classes) = (net.config().dimensions[0], net.config().classes);
+        let (mut matrices, mut labels, mut shards) = (Vec::new(), Vec::new(), Vec::new());
+        for client in 0..clients {
+            let trials: SpdTrials<f64> = task.client(Seed(0), client).unwrap();
+            let places = labels.len()..labels.len() + trials.labels().len();
+            matrices.extend_from_slice(trials.matrices());
+            labels.extend_from_slice(trials.labels());
+            let part = |tenths: std::ops::Range<usize>| {
+                places
+                    .clone()
+                    .filter(|place| tenths.contains(&((place - places.start) / classes % 10)))
+                    .collect()
+            };
+            shards.push(Shard { train: part(0..7), validation: part(7..8), test: part(8..10) });
+        }
+        let examples = net.prepare(SpdTrials::new(n, 1, classes, matrices, labels).unwrap()).unwrap();
+        Self { net, examples, shards }
+    }
+
+    /// Four clients of 60 trials of 6 x 6 matrices in three classes, with a shift between clients.
+    pub(crate) fn small() -> Self {
+        let task = SyntheticTask::new(6, 3).trials(60).shift(0.3);
+        Self::new(task, SpdNetConfig::new(vec![6, 4], 3), 4)
+    }
+
+    pub(crate) fn members(&self) -> Vec<Member> {
+        (0..self.shards.len()).map(|client| Member { name: format!("client {}", client + 1) }).collect()
+    }
+
+    pub(crate) fn server(&self, config: ServerConfig) -> Server<f64> {
+        Server::new(config, self.members(), self.net.initial(Seed(0)).unwrap(), Seed(0)).unwrap()
+    }
+
+    pub(crate) fn federation(
+        &self,
+        config: ServerConfig,
+        solver: LocalEpochs,
+    ) -> Federation<'_, f64, SpdNet<f64>, LocalEpochs> {
+        let numbers = (0..self.shards.len() as u32).collect();
+        Federation::new(&self.examples, &self.shards, numbers, solver, self.server(config), Seed(0)).unwrap()
+    }
+
+    pub(crate) fn desks(&self, count: usize) -> Vec<Desk<'_, f64, SpdNet<f64>>> {
+        (0..count).map(|_| Desk::new(&self.net, 16, 1).unwrap()).collect()
+    }
+
+    /// The values of the parameters after some rounds.
+    pub(crate) fn train(
+        &self,
+        config: ServerConfig,
+        solver: LocalEpochs,
+        rounds: u32,
+        desks: usize,
+    ) -> Vec<f64> {
+        let mut federation = self.federation(config, solver);
+        let mut desks = self.desks(desks);
+        for _ in 0..rounds {
+            federation.round(&mut desks).unwrap();
+        }
+        federation.server().parameters().values().to_vec()
+    }
+}
+
+pub(crate) fn adam() -> LocalEpochs {
+    LocalEpochs::new(OptimiserConfig::default())
+}
+
+pub(crate) fn fast() -> ServerConfig {
+    ServerConfig { learning_rate: 1e-2, ..ServerConfig::default() }
+}
+
+pub(crate) fn gap(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
+}

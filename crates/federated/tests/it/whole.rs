@@ -1,0 +1,41 @@
+//! The synthetic task of property 50.
+
+use fedspd_federated::{Federation, LocalEpochs, LocalWork, Member, Server, ServerConfig};
+use fedspd_nn::{Model, Seed, SpdNetConfig, SyntheticTask};
+
+use crate::support::{Clients, adam, fast};
+
+fn accuracy(evaluations: &[Option<fedspd_nn::Evaluation>]) -> f64 {
+    evaluations.iter().map(|evaluation| evaluation.as_ref().unwrap().accuracy).sum::<f64>()
+        / evaluations.len() as f64
+}
+
+/// Clients that share a discriminative subspace, each seen through a mixture of its own: together they beat training alone, and chance.
+#[test]
+fn together_they_learn_more_than_alone() {
+    let task = SyntheticTask::new(12, 3).trials(30).strength(0.35).shift(0.3);
+    let clients = Clients::new(task, SpdNetConfig::new(vec![12, 6], 3), 10);
+    let mut desks = clients.desks(2);
+    let mut federation = clients.federation(fast(), adam());
+    for _ in 0..40 {
+        federation.round(&mut desks).unwrap();
+    }
+    let together = accuracy(&federation.evaluate(&mut desks, |shard| &shard.test).unwrap());
+
+    // Alone: the same loop for each client by itself, as many epochs.
+    let mut alone = 0.0;
+    for client in 0..10 {
+        let config = ServerConfig { work: LocalWork::same(1), ..fast() };
+        let members = vec![Member { name: "alone".into() }];
+        let server = Server::new(config, members, clients.net.initial(Seed(0)).unwrap(), Seed(0)).unwrap();
+        let shards = &clients.shards[client..=client];
+        let solver = LocalEpochs { carry_state: true, ..adam() };
+        let mut single =
+            Federation::new(&clients.examples, shards, vec![client as u32], solver, server, Seed(0)).unwrap();
+        for _ in 0..80 {
+            single.round(&mut desks).unwrap();
+        }
+        alone += accuracy(&single.evaluate(&mut desks, |shard| &shard.test).unwrap()) / 10.0;
+    }
+    assert!(together > alone + 0.05 && together > 0.6, "together {together}, alone {alone}");
+}
