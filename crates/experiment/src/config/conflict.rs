@@ -1,0 +1,61 @@
+//! Values that do not go together.
+
+use super::error::ConfigError;
+use super::place::Place;
+use super::tree::Node;
+
+/// A fault between values, before it is known where they are written.
+#[derive(Debug)]
+pub(crate) struct Conflict {
+    /// The values' paths: the first that is written gives the place.
+    paths: Vec<Vec<String>>,
+    found: String,
+    rule: String,
+    hint: Option<String>,
+}
+
+impl Conflict {
+    /// What was found at a path, and the rule it breaks.
+    pub(crate) fn new(path: &[&str], found: impl Into<String>, rule: impl Into<String>) -> Self {
+        Self { paths: Vec::new(), found: found.into(), rule: rule.into(), hint: None }.or_at(path)
+    }
+
+    /// Where to point if none of the paths so far is written.
+    pub(crate) fn or_at(mut self, path: &[&str]) -> Self {
+        self.paths.push(path.iter().map(|&step| step.to_owned()).collect());
+        self
+    }
+
+    /// What can be done about it.
+    pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
+
+    /// The error, with its place.
+    pub(crate) fn locate(self, root: &Node) -> ConfigError {
+        let node = self.paths.iter().find_map(|path| root.find(path));
+        ConfigError::Conflict {
+            found: self.found,
+            place: Box::new(node.map_or(Place::Program, |node| node.place.clone())),
+            rule: self.rule,
+            hint: self.hint,
+        }
+    }
+}
+
+/// Checks that an interval begins before it ends.
+pub(crate) fn check_interval(path: &[&str], name: &str, [start, end]: [f64; 2]) -> Result<(), Conflict> {
+    if start < end {
+        return Ok(());
+    }
+    Err(Conflict::new(path, format!("`{name}` is [{start}, {end}]"), "it must begin before it ends"))
+}
+
+/// Checks that a band of frequencies begins above 0 Hz and before it ends.
+pub(crate) fn check_band(path: &[&str], name: &str, [low, high]: [f64; 2]) -> Result<(), Conflict> {
+    if !(low > 0.0) {
+        let rule = "its lower edge must be above 0 Hz";
+        return Err(Conflict::new(path, format!("`{name}` is [{low}, {high}]"), rule));
+    }
+    check_interval(path, name, [low, high])
+}

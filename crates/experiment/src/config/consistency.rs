@@ -1,0 +1,138 @@
+//! The rules between values.
+
+use super::Config;
+use super::align::AlignKind;
+use super::clients::Clients;
+use super::conflict::Conflict;
+use super::model::ModelKind;
+use super::source::Source;
+
+impl Config {
+    /// Checks what holds between values, first within each table and then across.
+    pub(crate) fn consistent(&self) -> Result<(), Conflict> {
+        self.data.check()?;
+        self.covariance.check()?;
+        self.model.check()?;
+        self.federated.check()?;
+        self.split.check()?;
+        self.check_network_and_alignment()?;
+        self.check_network_and_data()?;
+        self.check_sample()?;
+        self.check_held_out()
+    }
+
+    fn check_network_and_alignment(&self) -> Result<(), Conflict> {
+        let (kind, network, rule, hint) = match (self.align.kind, self.model.kind) {
+            (AlignKind::Euclidean, ModelKind::Spdnet) => (
+                "euclidean",
+                "spdnet",
+                "Euclidean alignment is of raw trials, which SPDnet does not see",
+                "use `align.kind = \"riemannian\"` or \"log-euclidean\"",
+            ),
+            (AlignKind::Riemannian, ModelKind::Eegnet) => (
+                "riemannian",
+                "eegnet",
+                "Riemannian alignment is of covariances, which EEGNet does not see",
+                "use `align.kind = \"euclidean\"`",
+            ),
+            (AlignKind::LogEuclidean, ModelKind::Eegnet) => (
+                "log-euclidean",
+                "eegnet",
+                "log-Euclidean alignment is of covariances, which EEGNet does not see",
+                "use `align.kind = \"euclidean\"`",
+            ),
+            _ => return Ok(()),
+        };
+        let found = format!("`align.kind` is \"{kind}\" with the model \"{network}\"");
+        Err(Conflict::new(&["align", "kind"], found, rule).or_at(&["model", "kind"]).hint(hint))
+    }
+
+    fn check_network_and_data(&self) -> Result<(), Conflict> {
+        match (self.model.kind, Source::of_name(&self.data.name)) {
+            (ModelKind::Eegnet, Some(Source::Sample)) => Err(Conflict::new(
+                &["model", "kind"],
+                "`model.kind` is \"eegnet\" with the embedded sample",
+                "the sample holds covariances, and EEGNet needs raw trials",
+            )
+            .hint("use `data.name = \"physionet-mi\"` or \"generated\", or the model \"spdnet\"")),
+            (ModelKind::Spdnet, Some(Source::Generated)) => {
+                let channels = self.data.generated.channels;
+                match self.model.dims.first() {
+                    Some(&first) if first > channels => Err(Conflict::new(
+                        &["model", "dims", "0"],
+                        format!("`model.dims` begins with {first} for {channels} generated channels"),
+                        "sizes must never increase: a BiMap with orthonormal columns cannot widen",
+                    )
+                    .or_at(&["data", "generated", "channels"])
+                    .or_at(&["data", "name"])
+                    .hint(format!(
+                        "set `model.dims` to at most [{channels}], or `data.generated.channels` to {first} or more"
+                    ))),
+                    _ => Ok(()),
+                }
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The sample's covariances were estimated when it was packed.
+    fn check_sample(&self) -> Result<(), Conflict> {
+        if self.data.source() != Ok(Source::Sample) {
+            return Ok(());
+        }
+        let covariance = &self.covariance;
+        let asked = [
+            ("estimator", covariance.estimator != fedspd_eeg::Estimator::default()),
+            ("shrinkage", covariance.shrinkage.is_some()),
+            ("windows", !covariance.windows.is_empty()),
+            ("bands", !covariance.bands.is_empty()),
+        ];
+        let Some((key, _)) = asked.iter().find(|(_, asked)| *asked) else { return Ok(()) };
+        let found = format!("`covariance.{key}` is set for the embedded sample");
+        let rule = "its covariances are already estimated, one of each whole trial";
+        Err(Conflict::new(&["covariance", key], found, rule)
+            .hint("use `data.name = \"physionet-mi\"` to begin with the recordings"))
+    }
+
+    fn check_held_out(&self) -> Result<(), Conflict> {
+        let Some(held_out) = &self.split.held_out_subjects else {
+            let Some(trials) = self.align.calibration else { return Ok(()) };
+            let found = format!("`align.calibration` is {trials} without `split.held_out_subjects`");
+            let rule = "only held-out subjects are calibrated";
+            return Err(Conflict::new(&["align", "calibration"], found, rule)
+                .hint("name some, as in `split.held_out_subjects = \"9-10\"`"));
+        };
+        let at = ["split", "held_out_subjects"];
+        let refuse = |id: &str, how: &str, rule: &str| {
+            Err(Conflict::new(&at, format!("`split.held_out_subjects` names subject {id}, {how}"), rule))
+        };
+        if let Some(exclude) = &self.data.exclude
+            && let Some(id) = held_out.ids().iter().find(|id| exclude.ids().contains(id))
+        {
+            return refuse(id, "as does `data.exclude`", "a subject that is left out cannot be scored");
+        }
+        if let Some(subjects) = &self.data.subjects {
+            if let Some(id) = held_out.ids().iter().find(|id| !subjects.ids().contains(id)) {
+                return refuse(
+                    id,
+                    "who is not among `data.subjects`,",
+                    "only subjects of the data can be held out",
+                );
+            }
+            let left_out = |id| self.data.exclude.as_ref().is_some_and(|exclude| exclude.ids().contains(id));
+            if subjects.ids().iter().all(|id| held_out.ids().contains(id) || left_out(id)) {
+                let found = "`split.held_out_subjects` names every subject of `data.subjects`";
+                return Err(Conflict::new(&at, found, "at least one must be left to train with"));
+            }
+        }
+        if let Clients::Explicit(map) = &self.federated.clients {
+            for (name, ids) in map {
+                if let Some(id) = ids.iter().find(|id| held_out.ids().contains(id)) {
+                    let how = format!("as does client {name}");
+                    return refuse(id, &how, "a subject that a client trains with is not unseen");
+                }
+            }
+        }
+        Ok(())
+    }
+}

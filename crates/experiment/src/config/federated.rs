@@ -1,0 +1,144 @@
+//! `[federated]`: clients, rounds and what the server does with their replies.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::clients::Clients;
+use super::conflict::Conflict;
+use super::epochs_local::EpochsLocal;
+use super::nearest::nearest;
+use super::tree::key_path;
+
+/// Clients, rounds and what the server does with their replies.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Federated {
+    /// Who holds which subjects: `fixed` (consecutive ones), `shuffled`, or a table such as `{ a = [1, 2], b = [3] }`.
+    pub clients: Clients,
+    /// Subjects of a client, unless a table says it.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub subjects_per_client: usize,
+    /// The share of clients that train in a round.
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1))]
+    pub participation: f64,
+    /// How many rounds.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub rounds: usize,
+    /// How Stiefel matrices of clients become one.
+    pub aggregation: Aggregation,
+    /// How much a client counts.
+    pub weights: Weights,
+    /// Epochs of a client in a round: a number, or a table such as `{ default = 2, a = 5 }` by client.
+    pub epochs_local: EpochsLocal,
+    /// Whether a client keeps the moments of its optimiser from round to round.
+    pub carry_state: bool,
+    /// The weight of the proximal term that keeps a client near the model it received; 0 is none.
+    #[schemars(range(min = 0))]
+    pub prox_mu: f64,
+    /// The momentum of the server, with rl-avg.
+    #[schemars(extend("minimum" = 0, "exclusiveMaximum" = 1))]
+    pub server_momentum: f64,
+    /// The step of the server, with rl-avg.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub server_lr: f64,
+    /// What a NaN or an update off the manifold does.
+    pub on_client_failure: OnClientFailure,
+}
+
+/// How Stiefel matrices of clients become one. Euclidean parameters are averaged in every case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Aggregation {
+    /// The nearest Stiefel matrix to the mean.
+    #[default]
+    ProjAvg,
+    /// The retraction of the mean of projected differences.
+    RlAvg,
+    /// The retraction of the mean of inverse retractions.
+    RetAvg,
+    /// The QR factor of the mean.
+    QrAvg,
+    /// The Karcher mean: geodesic, iterative.
+    Karcher,
+    /// The plain mean, which leaves the manifold: kept to show what it does.
+    Euclidean,
+}
+
+/// How much a client counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Weights {
+    /// As much as any other, as in the paper.
+    #[default]
+    Uniform,
+    /// In proportion to its training trials.
+    ByTrials,
+}
+
+/// What a NaN or an update off the manifold does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum OnClientFailure {
+    /// It ends the run.
+    #[default]
+    Stop,
+    /// The client is left out of the round, named and counted.
+    Skip,
+}
+
+impl Default for Federated {
+    fn default() -> Self {
+        Self {
+            clients: Clients::default(),
+            subjects_per_client: 2,
+            participation: 1.0,
+            rounds: 150,
+            aggregation: Aggregation::default(),
+            weights: Weights::default(),
+            epochs_local: EpochsLocal::default(),
+            carry_state: false,
+            prox_mu: 0.0,
+            server_momentum: 0.0,
+            server_lr: 1.0,
+            on_client_failure: OnClientFailure::default(),
+        }
+    }
+}
+
+impl Federated {
+    pub(crate) fn check(&self) -> Result<(), Conflict> {
+        self.clients.check()?;
+        self.check_epochs_local()?;
+        if self.aggregation == Aggregation::RlAvg {
+            return Ok(());
+        }
+        let rule = "the server takes steps of its own only with the aggregation \"rl-avg\"";
+        let hint = "use `federated.aggregation = \"rl-avg\"`";
+        if self.server_momentum > 0.0 {
+            let found = format!("`federated.server_momentum` is {}", self.server_momentum);
+            return Err(Conflict::new(&["federated", "server_momentum"], found, rule).hint(hint));
+        }
+        if self.server_lr != 1.0 {
+            let found = format!("`federated.server_lr` is {}", self.server_lr);
+            return Err(Conflict::new(&["federated", "server_lr"], found, rule).hint(hint));
+        }
+        Ok(())
+    }
+
+    /// With an explicit map the names are known, so that a slip in one can be found.
+    fn check_epochs_local(&self) -> Result<(), Conflict> {
+        let Clients::Explicit(map) = &self.clients else { return Ok(()) };
+        let Some(name) = self.epochs_local.clients.keys().find(|name| !map.contains_key(*name)) else {
+            return Ok(());
+        };
+        let names = map.keys().map(String::as_str);
+        let all = names.clone().collect::<Vec<_>>().join(", ");
+        let hint = match nearest(name, names) {
+            Some(meant) => format!("did you mean `{meant}`? the clients are {all}"),
+            None => format!("the clients are {all}"),
+        };
+        let found = format!("`{}` is set", key_path("federated.epochs_local", name));
+        let rule = "`federated.clients` has no client of that name";
+        Err(Conflict::new(&["federated", "epochs_local", name], found, rule).hint(hint))
+    }
+}

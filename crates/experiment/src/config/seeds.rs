@@ -1,0 +1,132 @@
+//! `run.seeds`: one run for each.
+
+use std::borrow::Cow;
+use std::str::FromStr;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
+
+/// The largest number of seeds: more is a slip of the finger.
+const MOST: u64 = 10_000;
+/// The largest seed: what a TOML integer can hold.
+const LARGEST: u64 = i64::MAX as u64;
+
+/// Seeds, one run for each, in order.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Written", into = "Written")]
+pub struct Seeds(Vec<u64>);
+
+/// As it is written: a list, a number or a text.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(untagged)]
+enum Written {
+    List(Vec<u64>),
+    One(u64),
+    Text(String),
+}
+
+impl Seeds {
+    /// The seeds of a list.
+    ///
+    /// # Errors
+    /// A sentence if there are none, one is there twice or too large, or there are too many.
+    pub fn new(seeds: Vec<u64>) -> Result<Self, String> {
+        if seeds.is_empty() {
+            return Err("there is no seed in it".to_owned());
+        }
+        if seeds.len() as u64 > MOST {
+            return Err(format!("there are {} seeds, more than {MOST}", seeds.len()));
+        }
+        let mut seen = std::collections::HashSet::new();
+        if let Some(twice) = seeds.iter().find(|seed| !seen.insert(**seed)) {
+            return Err(format!("seed {twice} is there twice"));
+        }
+        match seeds.iter().find(|seed| **seed > LARGEST) {
+            Some(large) => Err(format!("seed {large} is above {LARGEST}")),
+            None => Ok(Self(seeds)),
+        }
+    }
+
+    /// The seeds.
+    pub fn as_slice(&self) -> &[u64] {
+        &self.0
+    }
+}
+
+impl Default for Seeds {
+    fn default() -> Self {
+        Self(vec![0])
+    }
+}
+
+/// `0..3` is 0, 1 and 2; `4` is one seed.
+impl FromStr for Seeds {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = |text: &str| {
+            text.trim().parse::<u64>().map_err(|_| format!("`{}` is not a whole number from 0", text.trim()))
+        };
+        let Some((first, end)) = text.split_once("..") else {
+            return Self::new(vec![number(text)?]);
+        };
+        let (first, end) = (number(first)?, number(end)?);
+        if first >= end {
+            return Err(format!("the range {first}..{end} is empty: its end is not part of it"));
+        }
+        if end - first > MOST {
+            return Err(format!("the range {first}..{end} has {} seeds, more than {MOST}", end - first));
+        }
+        Self::new((first..end).collect())
+    }
+}
+
+impl TryFrom<Written> for Seeds {
+    type Error = String;
+
+    fn try_from(written: Written) -> Result<Self, String> {
+        match written {
+            Written::List(seeds) => Self::new(seeds),
+            Written::One(seed) => Self::new(vec![seed]),
+            Written::Text(text) => text.parse(),
+        }
+    }
+}
+
+impl From<Seeds> for Written {
+    fn from(seeds: Seeds) -> Self {
+        Self::List(seeds.0)
+    }
+}
+
+impl JsonSchema for Seeds {
+    fn schema_name() -> Cow<'static, str> {
+        "Seeds".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let seed = json_schema!({ "type": "integer", "minimum": 0, "maximum": LARGEST });
+        json_schema!({ "anyOf": [
+            { "type": "array", "format": "seeds", "items": seed, "minItems": 1, "maxItems": MOST, "uniqueItems": true },
+            seed,
+            { "type": "string", "format": "seeds", "pattern": r"^\s*\d+\s*(\.\.\s*\d+\s*)?$" },
+        ]})
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_and_single_seeds() {
+        let seeds = |text: &str| text.parse::<Seeds>().map(|seeds| seeds.0);
+        assert_eq!(seeds("0..3"), Ok(vec![0, 1, 2]));
+        assert_eq!(seeds("4"), Ok(vec![4]));
+        assert_eq!(seeds("3..3").unwrap_err(), "the range 3..3 is empty: its end is not part of it");
+        assert_eq!(seeds("a").unwrap_err(), "`a` is not a whole number from 0");
+        assert_eq!(seeds("0..20000").unwrap_err(), "the range 0..20000 has 20000 seeds, more than 10000");
+        assert_eq!(Seeds::new(vec![1, 2, 1]).unwrap_err(), "seed 1 is there twice");
+        assert_eq!(Seeds::new(vec![]).unwrap_err(), "there is no seed in it");
+    }
+}

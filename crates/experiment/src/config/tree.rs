@@ -1,0 +1,241 @@
+//! A parsed configuration in which every key and value knows where it is written.
+
+use toml::de::{DeTable, DeValue};
+use toml::{Spanned, Value};
+
+use super::error::ConfigError;
+use super::place::Place;
+
+/// What is shown of a value in a message, in characters.
+const SHOWN: usize = 60;
+
+/// A value and where it is written.
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    pub(crate) place: Place,
+    /// As it is written.
+    pub(crate) shown: String,
+    pub(crate) value: Kind,
+}
+
+/// What a node holds.
+#[derive(Clone, Debug)]
+pub(crate) enum Kind {
+    /// In the order of the file: the first fault is reported first.
+    Table(Vec<Entry>),
+    Array(Vec<Node>),
+    Leaf(Value),
+}
+
+/// A key of a table.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    pub(crate) key: String,
+    /// Where the key is written; its node has the place of the value.
+    pub(crate) place: Place,
+    pub(crate) node: Node,
+}
+
+/// A text and how places in it are called.
+pub(crate) trait Origin {
+    /// The place of the byte at an offset.
+    fn place(&self, offset: usize) -> Place;
+    /// The text itself.
+    fn text(&self) -> &str;
+}
+
+/// A file.
+pub(crate) struct File<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) text: &'a str,
+}
+
+impl Origin for File<'_> {
+    fn place(&self, offset: usize) -> Place {
+        Place::of_offset(self.name, self.text, offset)
+    }
+
+    fn text(&self) -> &str {
+        self.text
+    }
+}
+
+/// The value of an override.
+pub(crate) struct Right<'a> {
+    /// The whole override.
+    pub(crate) whole: &'a str,
+    /// What is right of the equals sign.
+    pub(crate) text: &'a str,
+}
+
+impl Origin for Right<'_> {
+    fn place(&self, _: usize) -> Place {
+        Place::Override(self.whole.to_owned())
+    }
+
+    fn text(&self) -> &str {
+        self.text
+    }
+}
+
+impl Node {
+    /// A file.
+    ///
+    /// # Errors
+    /// [`ConfigError::Syntax`], and [`ConfigError::Value`] for an integer beyond 64 bits.
+    pub(crate) fn parse(file: &File<'_>) -> Result<Self, ConfigError> {
+        let table = DeTable::parse(file.text).map_err(|error| ConfigError::Syntax {
+            place: Box::new(file.place(error.span().map_or(0, |span| span.start))),
+            fault: error.message().to_owned(),
+        })?;
+        let value = Self::table(file, table.get_ref(), "")?;
+        Ok(Self { value, ..Self::empty_table(file.place(0)) })
+    }
+
+    /// A value of TOML.
+    ///
+    /// # Errors
+    /// [`ConfigError::Value`] for an integer beyond 64 bits.
+    pub(crate) fn new(
+        origin: &impl Origin,
+        value: &Spanned<DeValue<'_>>,
+        path: &str,
+    ) -> Result<Self, ConfigError> {
+        let place = origin.place(value.span().start);
+        // The span of a table is its header or all that is in it: neither is what a message is about.
+        let shown = match value.get_ref() {
+            DeValue::Table(_) => "a table".to_owned(),
+            _ => abridged(origin.text().get(value.span()).unwrap_or_default()),
+        };
+        let beyond = |expected: &str| ConfigError::Value {
+            key: path.to_owned(),
+            value: shown.clone(),
+            place: Box::new(place.clone()),
+            expected: expected.to_owned(),
+            hint: None,
+        };
+        let value = match value.get_ref() {
+            DeValue::String(text) => Kind::Leaf(Value::String(text.clone().into_owned())),
+            DeValue::Integer(number) => Kind::Leaf(Value::Integer(
+                i64::from_str_radix(number.as_str(), number.radix())
+                    .map_err(|_| beyond(&format!("a whole number between {} and {}", i64::MIN, i64::MAX)))?,
+            )),
+            DeValue::Float(number) => {
+                Kind::Leaf(Value::Float(number.as_str().parse().map_err(|_| beyond("a number"))?))
+            }
+            DeValue::Boolean(truth) => Kind::Leaf(Value::Boolean(*truth)),
+            DeValue::Datetime(time) => Kind::Leaf(Value::Datetime(*time)),
+            DeValue::Array(items) => Kind::Array(
+                items
+                    .iter()
+                    .enumerate()
+                    .map(|(index, item)| Self::new(origin, item, &item_path(path, index)))
+                    .collect::<Result<_, _>>()?,
+            ),
+            DeValue::Table(table) => Self::table(origin, table, path)?,
+        };
+        Ok(Self { place, shown, value })
+    }
+
+    fn table(origin: &impl Origin, table: &DeTable<'_>, path: &str) -> Result<Kind, ConfigError> {
+        let mut entries: Vec<_> = table.iter().collect();
+        entries.sort_by_key(|(key, _)| key.span().start);
+        let entry = |(key, value): (&Spanned<_>, &Spanned<_>)| {
+            let name: &str = AsRef::<str>::as_ref(key.get_ref());
+            Ok(Entry {
+                key: name.to_owned(),
+                place: origin.place(key.span().start),
+                node: Self::new(origin, value, &key_path(path, name))?,
+            })
+        };
+        entries.into_iter().map(entry).collect::<Result<_, _>>().map(Kind::Table)
+    }
+
+    /// A value made by a program.
+    pub(crate) fn of_program(value: Value) -> Self {
+        let shown = abridged(&value.to_string());
+        let value = match value {
+            Value::Table(table) => Kind::Table(
+                table
+                    .into_iter()
+                    .map(|(key, value)| Entry { key, place: Place::Program, node: Self::of_program(value) })
+                    .collect(),
+            ),
+            Value::Array(items) => Kind::Array(items.into_iter().map(Self::of_program).collect()),
+            leaf => Kind::Leaf(leaf),
+        };
+        Self { place: Place::Program, shown, value }
+    }
+
+    /// The node at the end of a path; steps into a list are numbers.
+    pub(crate) fn find<S: AsRef<str>>(&self, path: &[S]) -> Option<&Self> {
+        let Some((step, rest)) = path.split_first() else { return Some(self) };
+        let step = step.as_ref();
+        let next = match &self.value {
+            Kind::Table(entries) => entries.iter().find(|entry| entry.key == step).map(|entry| &entry.node),
+            Kind::Array(items) => step.parse::<usize>().ok().and_then(|index| items.get(index)),
+            Kind::Leaf(_) => None,
+        };
+        next.and_then(|next| next.find(rest))
+    }
+
+    /// Puts a node at the end of a path, in place of what is there.
+    pub(crate) fn replace(&mut self, path: &[String], node: Self) {
+        let Some((step, rest)) = path.split_first() else {
+            *self = node;
+            return;
+        };
+        if !matches!(self.value, Kind::Table(_)) {
+            *self = Self::empty_table(node.place.clone());
+        }
+        let Kind::Table(entries) = &mut self.value else { return };
+        let place = node.place.clone();
+        if let Some(entry) = entries.iter_mut().find(|entry| entry.key == *step) {
+            // A message about the key now means the override.
+            if rest.is_empty() {
+                entry.place = place;
+            }
+            entry.node.replace(rest, node);
+            return;
+        }
+        let mut inner = Self::empty_table(place.clone());
+        inner.replace(rest, node);
+        entries.push(Entry { key: step.clone(), place, node: inner });
+    }
+
+    fn empty_table(place: Place) -> Self {
+        Self { place, shown: "a table".to_owned(), value: Kind::Table(Vec::new()) }
+    }
+
+    /// The value without its places.
+    pub(crate) fn to_value(&self) -> Value {
+        match &self.value {
+            Kind::Table(entries) => {
+                Value::Table(entries.iter().map(|entry| (entry.key.clone(), entry.node.to_value())).collect())
+            }
+            Kind::Array(items) => Value::Array(items.iter().map(Self::to_value).collect()),
+            Kind::Leaf(value) => value.clone(),
+        }
+    }
+}
+
+/// The path of a key of a table, quoted as TOML asks for it.
+pub(crate) fn key_path(table: &str, key: &str) -> String {
+    let bare = !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
+    let key = if bare { key.to_owned() } else { format!("{key:?}") };
+    if table.is_empty() { key } else { format!("{table}.{key}") }
+}
+
+/// The path of an item of a list.
+pub(crate) fn item_path(list: &str, index: usize) -> String {
+    format!("{list}[{index}]")
+}
+
+/// One line of what may be long.
+fn abridged(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}...", &line[..end]),
+        None => line,
+    }
+}

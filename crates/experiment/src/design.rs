@@ -1,0 +1,91 @@
+//! Who has which trials, and what they are for: all that a seed decides before training.
+
+use fedspd_eeg::About;
+use fedspd_federated::Shard;
+use fedspd_nn::{Purpose, Seed};
+use fedspd_run::{HeldOutShard, SeedShards, Shard as ShardCounts};
+
+use crate::Error;
+use crate::config::{Clients, Config, SplitKind as ConfiguredSplit};
+use crate::partition::{Assignment, Client, HeldOut, partition};
+use crate::split::{SplitKind, split};
+
+/// The clients of a seed with their trials.
+pub struct Design {
+    /// The clients.
+    pub clients: Vec<Client>,
+    /// What each client's trials are for.
+    pub shards: Vec<Shard>,
+    /// Subjects that nobody trains on.
+    pub held_out: Vec<HeldOut>,
+}
+
+impl Design {
+    /// That of a seed.
+    ///
+    /// # Errors
+    /// [`Error::Sharing`] if the trials cannot be shared out as asked for.
+    pub fn new(config: &Config, about: &About, seed: u64) -> Result<Self, Error> {
+        let (settings, seed) = (&config.federated, Seed(seed));
+        let subjects_per_client = settings.subjects_per_client;
+        let assignment = match &settings.clients {
+            Clients::Fixed => Assignment::Fixed { subjects_per_client },
+            Clients::Shuffled => Assignment::Shuffled { subjects_per_client },
+            Clients::Explicit(map) => {
+                Assignment::Map(map.iter().map(|(name, subjects)| (name.clone(), subjects.clone())).collect())
+            }
+        };
+        let held_out = config.split.held_out_subjects.as_ref().map_or(&[][..], |selection| selection.ids());
+        let partition = partition(about, &assignment, held_out, seed)?;
+        let asked = &config.split;
+        let kind = match asked.kind {
+            ConfiguredSplit::Stratified => {
+                SplitKind::Stratified { train: asked.train, val: asked.val, test: asked.test }
+            }
+            // What is left after the test is divided as training and validation would be among themselves.
+            ConfiguredSplit::LeaveRunOut => SplitKind::LeaveRunOut {
+                folds: asked.folds,
+                fold: asked.fold,
+                val: asked.val / (asked.train + asked.val),
+            },
+        };
+        let shards = partition.clients.iter().enumerate().map(|(number, client)| {
+            let stream = seed.stream(Purpose::Split).client(number as u32);
+            let split = split(about, client, &kind, stream)?;
+            Ok(Shard { train: split.train, validation: split.val, test: split.test })
+        });
+        let shards = shards.collect::<Result<Vec<_>, Error>>()?;
+        Ok(Self { clients: partition.clients, shards, held_out: partition.held_out })
+    }
+
+    /// One shard with the trials of all clients, each for what it was for.
+    pub fn pooled(&self) -> Shard {
+        let all = |part: fn(&Shard) -> &Vec<usize>| {
+            let mut trials: Vec<usize> = self.shards.iter().flat_map(part).copied().collect();
+            trials.sort_unstable();
+            trials
+        };
+        Shard { train: all(|shard| &shard.train), validation: all(|shard| &shard.validation), test: all(|shard| &shard.test) }
+    }
+
+    /// Trials of each class, for the run folder.
+    pub fn counts(&self, about: &About, seed: u64) -> SeedShards {
+        let count = |trials: &[usize]| {
+            let mut counts = vec![0; about.classes.len()];
+            trials.iter().for_each(|&trial| counts[about.origins[trial].label] += 1);
+            counts
+        };
+        let clients = self.clients.iter().zip(&self.shards).map(|(client, shard)| ShardCounts {
+            name: client.name.clone(),
+            subjects: client.subjects.clone(),
+            train: count(&shard.train),
+            val: count(&shard.validation),
+            test: count(&shard.test),
+        });
+        let held_out = self.held_out.iter().map(|held_out| HeldOutShard {
+            subject: held_out.subject.clone(),
+            trials: count(&held_out.trials),
+        });
+        SeedShards { seed, clients: clients.collect(), held_out: held_out.collect() }
+    }
+}

@@ -1,0 +1,177 @@
+//! Why an experiment could not be set up or could not go on.
+
+use std::path::PathBuf;
+
+use thiserror::Error as ThisError;
+
+use crate::SharingError;
+use crate::config::ConfigError;
+
+/// Why an experiment could not be set up or could not go on.
+#[derive(Debug, ThisError)]
+#[non_exhaustive]
+pub enum Error {
+    /// A fault of the configuration.
+    #[error(transparent)]
+    Config(Box<ConfigError>),
+    /// Trials cannot be shared out as asked for.
+    #[error(transparent)]
+    Sharing(#[from] SharingError),
+    /// A fault of recordings or prepared data.
+    #[error(transparent)]
+    Data(Box<fedspd_eeg::Error>),
+    /// A fault of a network.
+    #[error(transparent)]
+    Network(#[from] fedspd_nn::Error),
+    /// A fault in federated training.
+    #[error(transparent)]
+    Federated(#[from] fedspd_federated::Error),
+    /// A fault of the run folder.
+    #[error(transparent)]
+    Run(Box<fedspd_run::Error>),
+    /// The data are not what the network reads.
+    #[error("`{data}` holds {kind}, which {model} does not read")]
+    Unsuitable {
+        /// The data.
+        data: String,
+        /// What they are.
+        kind: &'static str,
+        /// The network.
+        model: &'static str,
+    },
+    /// A subject that is not there.
+    #[error("`{key}` names subject `{subject}`, of whom there are no trials")]
+    UnknownSubject {
+        /// The key of the configuration.
+        key: &'static str,
+        /// Who.
+        subject: String,
+        /// Who there is.
+        known: Vec<String>,
+    },
+    /// A class that is not there.
+    #[error("`data.classes` names `{class}`, which is not a class of the data")]
+    UnknownClass {
+        /// Which.
+        class: String,
+        /// Which there are.
+        known: Vec<String>,
+    },
+    /// No trial is left.
+    #[error("no trial is left of the subjects and classes that are asked for")]
+    Nothing,
+    /// The data are not those that the run began with.
+    #[error("the data have changed since the run began: their SHA-256 is {found}, it was {expected}")]
+    DataChanged {
+        /// As the run began.
+        expected: String,
+        /// Now.
+        found: String,
+    },
+    /// The configuration in the folder is not the one that the run began with.
+    #[error("{} has changed since the run began", path.display())]
+    ConfigChanged {
+        /// Which file.
+        path: PathBuf,
+    },
+    /// The run folder holds a run already.
+    #[error("{} is a run already", path.display())]
+    Exists {
+        /// Which folder.
+        path: PathBuf,
+    },
+    /// A checkpoint cannot be used.
+    #[error("{}: {fault}", path.display())]
+    Checkpoint {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong with it.
+        fault: String,
+    },
+    /// A model does not fit the data that it is to be tried on.
+    #[error("{}: the model has {what} {expected}, the data have {found}", path.display())]
+    Foreign {
+        /// The file of the model.
+        path: PathBuf,
+        /// What differs.
+        what: &'static str,
+        /// The model's.
+        expected: String,
+        /// The data's.
+        found: String,
+    },
+    /// Threads could not be started.
+    #[error("{threads} threads cannot be started: {reason}")]
+    Threads {
+        /// How many.
+        threads: usize,
+        /// What the system said.
+        reason: String,
+    },
+}
+
+/// What is shown of many names.
+const SHOWN: usize = 12;
+
+impl Error {
+    /// What the user can do about it, if there is something to say.
+    pub fn hint(&self) -> Option<String> {
+        let listed = |names: &[String]| {
+            let more = if names.len() > SHOWN { ", ..." } else { "" };
+            Some(format!("there are: {}{more}", names[..names.len().min(SHOWN)].join(", ")))
+        };
+        match self {
+            Self::Config(error) => error.hint(),
+            Self::Sharing(error) => error.hint(),
+            Self::Data(error) => error.hint(),
+            Self::Network(error) => error.hint(),
+            Self::Federated(error) => error.hint(),
+            Self::Run(error) => error.hint(),
+            Self::Unsuitable { model: "EEGNet", .. } => {
+                Some("prepare trials with `fedspd data prepare NAME --trials`, or use `model.kind = \"spdnet\"`".into())
+            }
+            Self::Unsuitable { .. } => {
+                Some("prepare covariances with `fedspd data prepare NAME`, or use `model.kind = \"eegnet\"`".into())
+            }
+            Self::UnknownSubject { known, .. } | Self::UnknownClass { known, .. } => listed(known),
+            Self::Exists { path } => {
+                Some(format!("go on with `fedspd resume {}`, or choose another folder with --out", path.display()))
+            }
+            Self::DataChanged { .. } | Self::ConfigChanged { .. } => Some("begin a new run".into()),
+            Self::Checkpoint { .. } => Some("delete the file, and the seed begins anew".into()),
+            _ => None,
+        }
+    }
+
+    /// Whether the cause is the machine and not what was asked for.
+    pub fn is_environment(&self) -> bool {
+        match self {
+            Self::Threads { .. } => true,
+            Self::Run(error) => matches!(**error, fedspd_run::Error::File { .. }),
+            _ => false,
+        }
+    }
+}
+
+impl From<ConfigError> for Error {
+    fn from(error: ConfigError) -> Self {
+        Self::Config(Box::new(error))
+    }
+}
+
+impl From<fedspd_eeg::Error> for Error {
+    fn from(error: fedspd_eeg::Error) -> Self {
+        Self::Data(Box::new(error))
+    }
+}
+
+impl From<fedspd_run::Error> for Error {
+    fn from(error: fedspd_run::Error) -> Self {
+        Self::Run(Box::new(error))
+    }
+}
+
+/// Bytes as digits.
+pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]).filter_map(|digit| char::from_digit(digit.into(), 16)).collect()
+}

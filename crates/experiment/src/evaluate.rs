@@ -1,0 +1,130 @@
+//! A saved model on other data.
+
+use std::path::Path;
+
+use fedspd_eeg::store::{Prepared, load};
+use fedspd_eeg::{About, EuclideanAlignment};
+use fedspd_manifold::{Real, SpdMetric};
+use fedspd_nn::file::{self, Manifest, Network};
+use fedspd_nn::{EegNet, Evaluation, Model, ParamSet, RawTrials, SpdNet, SpdTrials, Trainer};
+
+use crate::config::AlignKind;
+use crate::experiment::calibrate;
+use crate::metrics::Confusion;
+use crate::{Error, SharingError};
+
+/// What a model made of data.
+pub struct ModelScores {
+    /// The names of the classes.
+    pub classes: Vec<String>,
+    /// All trials together.
+    pub confusion: Confusion,
+    /// The mean cross-entropy.
+    pub loss: f64,
+    /// Each subject.
+    pub subjects: Vec<(String, Confusion)>,
+    /// Whether statistics were taken from the data, as a network with local batch normalisation needs.
+    pub calibrated: bool,
+}
+
+/// Tries a model on an `.npz` of covariances or trials. If asked for, each subject is aligned on all its trials first, without labels.
+///
+/// # Errors
+/// Faults of either file; [`Error::Foreign`] if they do not go together.
+pub fn evaluate_model(model: &Path, data: &Path, align: AlignKind) -> Result<ModelScores, Error> {
+    let (manifest, parameters) = file::load::<f64>(model)?;
+    let fits = |about: &About| {
+        let facts = [("classes", &manifest.classes, &about.classes), ("channels", &manifest.channels, &about.channels)];
+        facts.into_iter().find(|(_, expected, found)| expected != found).map_or(Ok(()), |(what, expected, found)| {
+            let (expected, found) = (format!("{expected:?}"), format!("{found:?}"));
+            Err(Error::Foreign { path: model.to_owned(), what, expected, found })
+        })
+    };
+    match (&manifest.network, load(data)?) {
+        (Network::SpdNet(config), Prepared::Covariances(mut covariances)) => {
+            fits(&covariances.about)?;
+            match align {
+                AlignKind::Riemannian => covariances.recentre(SpdMetric::AffineInvariant)?,
+                AlignKind::LogEuclidean => covariances.recentre(SpdMetric::LogEuclidean)?,
+                AlignKind::None | AlignKind::Euclidean => {}
+            }
+            same_unit(model, &manifest, &covariances.about)?;
+            let (about, inputs) = (covariances.about.clone(), covariances.inputs.len());
+            let net = SpdNet::<f64>::new(config.clone())?;
+            let matrices = covariances.into_matrices();
+            let trials = SpdTrials::new(about.channels.len(), inputs, about.classes.len(), matrices, about.labels())?;
+            let examples = net.prepare(trials)?;
+            scores(&net, &examples, &about, false, |_| Ok(parameters.clone()))
+        }
+        (Network::EegNet(config), Prepared::Trials(mut trials)) => {
+            fits(&trials.about)?;
+            if align == AlignKind::Euclidean {
+                for subject in trials.about.subjects().into_iter().map(str::to_owned).collect::<Vec<_>>() {
+                    let own = trials.about.trials_of(&subject);
+                    EuclideanAlignment::fit(&trials, &own)?.apply(&mut trials, &own)?;
+                }
+            }
+            if manifest.unit == fedspd_eeg::NO_UNIT && trials.about.unit != fedspd_eeg::NO_UNIT {
+                trials.z_score()?;
+            }
+            same_unit(model, &manifest, &trials.about)?;
+            let net = EegNet::<f64>::new(config.clone())?;
+            let about = &trials.about;
+            let numbers: Vec<f64> = (0..trials.len()).flat_map(|trial| trials.trial(trial)).copied().collect();
+            let raw =
+                RawTrials::new(about.channels.len(), trials.length(), about.classes.len(), numbers, about.labels())?;
+            let examples = net.prepare(raw)?;
+            scores(&net, &examples, about, true, |own| {
+                let mut parameters = parameters.clone();
+                calibrate(&net, &examples, &mut parameters, own)?;
+                Ok(parameters)
+            })
+        }
+        (Network::SpdNet(_), Prepared::Trials(_)) => Err(unsuitable(data, "trials with all their samples", "SPDnet")),
+        (_, Prepared::Covariances(_)) => Err(unsuitable(data, "covariances", "EEGNet")),
+        (_, Prepared::Trials(_)) => Err(unsuitable(data, "trials", "this network")),
+    }
+}
+
+fn unsuitable(data: &Path, kind: &'static str, model: &'static str) -> Error {
+    Error::Unsuitable { data: data.display().to_string(), kind, model }
+}
+
+/// Recentred data have no unit, and a network that learnt from them cannot read others.
+fn same_unit(model: &Path, manifest: &Manifest, about: &About) -> Result<(), Error> {
+    if manifest.unit == about.unit {
+        return Ok(());
+    }
+    let (path, expected, found) = (model.to_owned(), manifest.unit.clone(), about.unit.clone());
+    Err(Error::Foreign { path, what: "the unit", expected, found })
+}
+
+/// The scores of each subject, with the parameters for its trials, and of all.
+fn scores<T: Real, M: Model<T>>(
+    model: &M,
+    examples: &M::Examples,
+    about: &About,
+    calibrated: bool,
+    parameters: impl Fn(&[usize]) -> Result<ParamSet<T>, Error>,
+) -> Result<ModelScores, Error> {
+    let mut trainer = Trainer::new(model, 64, 1)?;
+    let mut all = Confusion::new(about.classes.len());
+    let (mut subjects, mut loss) = (Vec::new(), 0.0);
+    for subject in about.subjects() {
+        let own = about.trials_of(subject);
+        let evaluation = trainer.evaluate(&parameters(&own)?, examples, &own)?;
+        let confusion = confusion(about, &own, &evaluation)?;
+        all.merge(&confusion)?;
+        loss += evaluation.loss * own.len() as f64 / about.origins.len() as f64;
+        subjects.push((subject.to_owned(), confusion));
+    }
+    Ok(ModelScores { classes: about.classes.clone(), confusion: all, loss, subjects, calibrated })
+}
+
+fn confusion(about: &About, trials: &[usize], evaluation: &Evaluation) -> Result<Confusion, SharingError> {
+    let mut confusion = Confusion::new(about.classes.len());
+    for (&trial, &predicted) in trials.iter().zip(&evaluation.predictions) {
+        confusion.add(about.origins[trial].label, predicted)?;
+    }
+    Ok(confusion)
+}

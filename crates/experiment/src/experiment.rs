@@ -1,0 +1,217 @@
+//! An experiment that is ready to run: its configuration, its data, and for each seed who has what.
+
+use fedspd_eeg::prepare::Progress;
+use fedspd_manifold::Real;
+use fedspd_nn::file::Manifest;
+use fedspd_nn::{EegExamples, EegNet, EegNetConfig, Examples, Model, ParamSet, RawTrials, SpdNet, SpdTrials};
+use sha2::{Digest, Sha256};
+
+use crate::config::{AlignFit, AlignKind, Config, Mode, Precision, Weights};
+use crate::data::{Content, Dataset, load};
+use crate::design::Design;
+use crate::error::hexadecimal;
+use crate::seed_run::{SeedRun, Setting};
+use crate::store::Store;
+use crate::{Ended, Error, Observer, align, network};
+
+/// An experiment that is ready to run.
+pub struct Experiment {
+    /// What is asked for.
+    pub config: Config,
+    /// On what.
+    pub dataset: Dataset,
+}
+
+impl Experiment {
+    /// Loads the data of a configuration.
+    ///
+    /// # Errors
+    /// As [`load`].
+    pub fn new(config: Config, progress: &impl Progress) -> Result<Self, Error> {
+        config.check()?;
+        let dataset = load(&config, progress)?;
+        Ok(Self { config, dataset })
+    }
+
+    /// SHA-256 of all settings that have a say in results.
+    pub fn config_hash(&self) -> String {
+        let mut config = self.config.clone();
+        (config.run.threads, config.run.checkpoint_every) = (0, 1);
+        hexadecimal(&Sha256::digest(config.to_toml()))
+    }
+
+    /// The threads of a run.
+    pub fn threads(&self) -> usize {
+        match self.config.run.threads {
+            0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+            threads => threads,
+        }
+    }
+
+    /// How alignment is fitted, in words; none if there is none.
+    pub fn alignment(&self) -> &'static str {
+        match (self.config.align.kind, self.config.align.fit) {
+            (AlignKind::None, _) => "none",
+            (AlignKind::Riemannian, AlignFit::Train) => "riemannian",
+            (AlignKind::Riemannian, AlignFit::All) => "riemannian-all",
+            (AlignKind::LogEuclidean, AlignFit::Train) => "log-euclidean",
+            (AlignKind::LogEuclidean, AlignFit::All) => "log-euclidean-all",
+            (AlignKind::Euclidean, AlignFit::Train) => "euclidean",
+            (AlignKind::Euclidean, AlignFit::All) => "euclidean-all",
+        }
+    }
+
+    /// Who has what, with a seed.
+    ///
+    /// # Errors
+    /// As [`Design::new`].
+    pub fn design(&self, seed: u64) -> Result<Design, Error> {
+        Design::new(&self.config, self.dataset.about(), seed)
+    }
+
+    /// The number of parameters, and how many of them are sent.
+    ///
+    /// # Errors
+    /// [`Error::Network`] if there is no such network.
+    pub fn parameter_counts(&self) -> Result<(usize, usize), Error> {
+        let layout = match &self.dataset.content {
+            Content::Covariances(covariances) => SpdNet::<f64>::new(self.spdnet(covariances))?.layout().clone(),
+            Content::Trials(trials) => EegNet::<f32>::new(self.eegnet(trials))?.layout().clone(),
+        };
+        let trained = |parameter: &&fedspd_nn::Parameter| parameter.role == fedspd_nn::Role::Trained;
+        let trained = layout.parameters().iter().filter(trained).map(|parameter| parameter.size()).sum();
+        Ok((trained, fedspd_federated::Wire::new(layout).shared_size()))
+    }
+
+    fn spdnet(&self, covariances: &fedspd_eeg::Covariances) -> fedspd_nn::SpdNetConfig {
+        let about = &covariances.about;
+        network::spdnet(&self.config, about.channels.len(), covariances.inputs.len(), about.classes.len())
+    }
+
+    fn eegnet(&self, trials: &fedspd_eeg::Trials) -> EegNetConfig {
+        let about = &trials.about;
+        network::eegnet(&self.config, about.channels.len(), trials.length(), about.sfreq, about.classes.len())
+    }
+
+    /// Trains with one seed, from its checkpoint if the store has one.
+    pub(crate) fn run_seed(
+        &self,
+        seed: u64,
+        store: Option<&mut Store>,
+        observer: &mut (dyn Observer + Send),
+    ) -> Result<(SeedRun, Ended), Error> {
+        let precision = self.config.model.resolved_precision();
+        match (&self.dataset.content, precision) {
+            (Content::Covariances(_), Precision::F64) => self.run_spdnet::<f64>(seed, store, observer),
+            (Content::Covariances(_), Precision::F32) => self.run_spdnet::<f32>(seed, store, observer),
+            (Content::Trials(_), Precision::F64) => self.run_eegnet::<f64>(seed, store, observer),
+            (Content::Trials(_), Precision::F32) => self.run_eegnet::<f32>(seed, store, observer),
+        }
+    }
+
+    fn run_spdnet<T: Real>(
+        &self,
+        seed: u64,
+        store: Option<&mut Store>,
+        observer: &mut (dyn Observer + Send),
+    ) -> Result<(SeedRun, Ended), Error> {
+        let design = self.design(seed)?;
+        let (net, examples, unit) = self.spd_examples::<T>(&design)?;
+        let about = self.dataset.about();
+        let manifest = Manifest::spdnet(net.config().clone(), &unit, about.classes.clone(), about.channels.clone())?;
+        let setting = Setting {
+            experiment: self,
+            model: &net,
+            examples: &examples,
+            manifest,
+            calibrate: &|_: &mut ParamSet<T>, _: &[usize]| Ok(()),
+        };
+        setting.run(seed, &design, store, observer)
+    }
+
+    /// The network, and the aligned trials as it reads them, with their unit.
+    pub(crate) fn spd_examples<T: Real>(&self, design: &Design) -> Result<(SpdNet<T>, Examples<T>, String), Error> {
+        let Content::Covariances(covariances) = &self.dataset.content else { return Err(Error::Nothing) };
+        let subjects = align::subjects(&self.config.align, &covariances.about, design);
+        let aligned = align::covariances(self.config.align.kind, &subjects, covariances)?;
+        let (about, inputs) = (aligned.about.clone(), aligned.inputs.len());
+        let net = SpdNet::<T>::new(self.spdnet(covariances))?;
+        let matrices: Vec<T> = aligned.into_matrices().into_iter().map(T::from_f64).collect();
+        let trials = SpdTrials::new(about.channels.len(), inputs, about.classes.len(), matrices, about.labels())?;
+        let examples = net.prepare(trials)?;
+        Ok((net, examples, about.unit))
+    }
+
+    fn run_eegnet<T: Real>(
+        &self,
+        seed: u64,
+        store: Option<&mut Store>,
+        observer: &mut (dyn Observer + Send),
+    ) -> Result<(SeedRun, Ended), Error> {
+        let design = self.design(seed)?;
+        let (net, examples, unit) = self.eeg_examples::<T>(&design)?;
+        let about = self.dataset.about();
+        let manifest = Manifest::eegnet(net.config().clone(), &unit, about.classes.clone(), about.channels.clone())?;
+        let calibrate = |parameters: &mut ParamSet<T>, trials: &[usize]| calibrate(&net, &examples, parameters, trials);
+        let setting =
+            Setting { experiment: self, model: &net, examples: &examples, manifest, calibrate: &calibrate };
+        setting.run(seed, &design, store, observer)
+    }
+
+    /// The network, and the aligned and scaled trials as it reads them, with their unit.
+    pub(crate) fn eeg_examples<T: Real>(&self, design: &Design) -> Result<(EegNet<T>, EegExamples<T>, String), Error> {
+        let Content::Trials(trials) = &self.dataset.content else { return Err(Error::Nothing) };
+        let subjects = align::subjects(&self.config.align, &trials.about, design);
+        let mut aligned = align::trials(self.config.align.kind, &subjects, trials)?;
+        if self.config.model.z_score {
+            aligned.z_score()?;
+        }
+        let about = aligned.about.clone();
+        let net = EegNet::<T>::new(self.eegnet(trials))?;
+        let numbers = (0..aligned.len()).flat_map(|trial| aligned.trial(trial)).map(|&x| T::from_f64(x));
+        let numbers: Vec<T> = numbers.collect();
+        let (channels, samples) = (about.channels.len(), aligned.length());
+        drop(aligned);
+        let raw = RawTrials::new(channels, samples, about.classes.len(), numbers, about.labels())?;
+        let examples = net.prepare(raw)?;
+        Ok((net, examples, about.unit))
+    }
+
+    /// Whether a reference was fitted on trials that are tested on.
+    pub(crate) fn is_transductive(&self) -> bool {
+        let align = &self.config.align;
+        align.kind != AlignKind::None && align.fit == AlignFit::All
+    }
+
+    /// How much each client's reply counts, in words.
+    pub(crate) fn weights(&self) -> &'static str {
+        match self.config.federated.weights {
+            Weights::Uniform => "uniform",
+            Weights::ByTrials => "by-trials",
+        }
+    }
+
+    /// What the results call the way of averaging.
+    pub(crate) fn aggregation(&self) -> &'static str {
+        match self.config.mode {
+            Mode::Federated => network::server(&self.config).aggregation.name(),
+            Mode::Centralised | Mode::Local => "none",
+        }
+    }
+}
+
+/// Takes the statistics of batch normalisation from one pass over some trials, without their labels: those of one batch that holds them all.
+pub(crate) fn calibrate<T: Real>(
+    net: &EegNet<T>,
+    examples: &EegExamples<T>,
+    parameters: &mut ParamSet<T>,
+    trials: &[usize],
+) -> Result<(), Error> {
+    // With a momentum of one, the running statistics after a batch are those of the batch.
+    let mut config = net.config().clone();
+    config.batch_norm.momentum = 1.0;
+    let net = EegNet::<T>::new(config)?;
+    let mut gradient = vec![T::ZERO; parameters.values().len()];
+    net.loss_and_gradient(parameters, examples, trials, None, &mut net.workspace(1)?, &mut gradient)?;
+    Ok(parameters.take_statistics(&gradient)?)
+}

@@ -1,0 +1,47 @@
+//! Experiments: one TOML file in, a run folder out.
+//!
+//! | step | where |
+//! |---|---|
+//! | the file: its keys, their defaults, and every way in which it can be wrong | [`config`] |
+//! | trials are loaded or made | [`Dataset`] |
+//! | subjects go to clients, and their trials to training, validation and test | [`partition`], [`split`], [`Design`] |
+//! | each subject is aligned after the split | `align` |
+//! | training in any mode, seed by seed, from a checkpoint if there is one | [`Experiment`], [`run`], [`resume`] |
+//! | predictions become numbers | [`metrics`] |
+//! | what a run would do | [`Forecast`] |
+//! | a saved model on other data | [`evaluate_model`] |
+
+mod align;
+mod apportion;
+mod checkpoint;
+pub mod config;
+mod course;
+mod data;
+mod design;
+mod error;
+mod evaluate;
+mod experiment;
+mod forecast;
+pub mod metrics;
+mod natural;
+mod network;
+mod observer;
+pub mod partition;
+mod results;
+mod runner;
+mod scores;
+mod seed_run;
+mod sharing_error;
+pub mod split;
+mod store;
+
+pub use data::{Content, Dataset, load};
+pub use design::Design;
+pub use error::Error;
+pub use evaluate::{ModelScores, evaluate_model};
+pub use experiment::Experiment;
+pub use forecast::Forecast;
+pub use observer::{Ended, Observer, RoundProgress};
+pub use results::{Headline, headline};
+pub use runner::{in_memory, resume, run};
+pub use sharing_error::SharingError;

@@ -1,0 +1,178 @@
+//! Runs: all seeds of an experiment, in a folder that survives anything.
+
+use std::path::Path;
+use std::time::Instant;
+
+use fedspd_eeg::prepare::Progress;
+use fedspd_manifold::simd::Simd;
+use fedspd_run::{Event, Manifest, ResultTable, RunFolder, SCHEMA_VERSION, Shards, Status, atomic};
+
+use crate::config::Config;
+use crate::experiment::Experiment;
+use crate::results::{model_name, table};
+use crate::seed_run::SeedRun;
+use crate::store::Store;
+use crate::{Ended, Error, Observer};
+
+/// Runs all seeds of an experiment and gives the results, without a folder.
+///
+/// # Errors
+/// Whatever happens in training.
+pub fn in_memory(experiment: &Experiment, observer: &mut (dyn Observer + Send)) -> Result<ResultTable, Error> {
+    in_pool(experiment, || {
+        let mut seeds = Vec::new();
+        for &seed in experiment.config.run.seeds.as_slice() {
+            let (run, ended) = experiment.run_seed(seed, None, observer)?;
+            seeds.push((seed, run));
+            if ended != Ended::Finished {
+                break;
+            }
+        }
+        Ok(table(experiment, &seeds))
+    })
+}
+
+/// Begins a run in a new folder.
+///
+/// # Errors
+/// [`Error::Exists`] if there is a run already; faults of the folder; whatever happens in training.
+pub fn run(
+    experiment: &Experiment,
+    name: &str,
+    folder: &Path,
+    observer: &mut (dyn Observer + Send),
+) -> Result<(ResultTable, Ended), Error> {
+    let folder = RunFolder::create(folder)?;
+    if folder.is_run() {
+        return Err(Error::Exists { path: folder.root().to_owned() });
+    }
+    atomic::write(&folder.config(), experiment.config.to_toml().as_bytes())?;
+    let about = experiment.dataset.about();
+    let seeds = experiment.config.run.seeds.as_slice();
+    let shards = seeds.iter().map(|&seed| Ok(experiment.design(seed)?.counts(about, seed)));
+    let shards = shards.collect::<Result<_, Error>>()?;
+    Shards { classes: about.classes.clone(), seeds: shards }.write(&folder.shards())?;
+    // Last, because it makes the folder a run.
+    let manifest = manifest(experiment, name)?;
+    manifest.write(&folder.manifest())?;
+    go_on(experiment, &folder, manifest, observer)
+}
+
+/// Goes on with a run from its checkpoints; done seeds are left alone. The configuration may be changed in what has no say in results.
+///
+/// # Errors
+/// Faults of the folder; [`Error::DataChanged`]; whatever happens in training.
+pub fn resume(
+    folder: &Path,
+    change: impl FnOnce(&mut Config),
+    progress: &impl Progress,
+    observer: &mut (dyn Observer + Send),
+) -> Result<(Experiment, ResultTable, Ended), Error> {
+    let folder = RunFolder::open(folder)?;
+    let manifest = Manifest::read(&folder.manifest())?;
+    let path = folder.config();
+    let text = std::fs::read_to_string(&path)
+        .map_err(|source| fedspd_run::Error::File { path: path.clone(), source })?;
+    let mut config = Config::parse(&text, &path.display().to_string(), &[])?;
+    change(&mut config);
+    let experiment = Experiment::new(config, progress)?;
+    if experiment.config_hash() != manifest.config_hash {
+        return Err(Error::ConfigChanged { path });
+    }
+    let found = experiment.dataset.sha256();
+    if let Some(expected) = &manifest.data_sha256
+        && *expected != found
+    {
+        return Err(Error::DataChanged { expected: expected.clone(), found });
+    }
+    let (results, ended) = go_on(&experiment, &folder, manifest, observer)?;
+    Ok((experiment, results, ended))
+}
+
+fn go_on(
+    experiment: &Experiment,
+    folder: &RunFolder,
+    mut manifest: Manifest,
+    observer: &mut (dyn Observer + Send),
+) -> Result<(ResultTable, Ended), Error> {
+    let start = Instant::now();
+    let before = manifest.wall_seconds.unwrap_or(0.0);
+    manifest.status = Status::Running;
+    manifest.write(&folder.manifest())?;
+    let mut store = Store::open(folder, &manifest.config_hash)?;
+    if manifest.wall_seconds.is_none() {
+        store.event(&Event::Started)?;
+    }
+    let mut seeds: Vec<(u64, SeedRun)> = Vec::new();
+    let trained = in_pool(experiment, || {
+        for &seed in experiment.config.run.seeds.as_slice() {
+            let (run, ended) = experiment.run_seed(seed, Some(&mut store), observer)?;
+            seeds.push((seed, run));
+            if ended != Ended::Finished {
+                return Ok(ended);
+            }
+            // A reader of the folder sees every seed as soon as it is done.
+            table(experiment, &seeds).write(&folder.results())?;
+        }
+        Ok(Ended::Finished)
+    });
+    manifest.status = match &trained {
+        Ok(Ended::Finished) => Status::Done,
+        Ok(Ended::Interrupted { .. }) => Status::Interrupted,
+        Err(_) => Status::Failed,
+    };
+    manifest.wall_seconds = Some(before + start.elapsed().as_secs_f64());
+    manifest.peak_memory_bytes = peak_memory();
+    manifest.write(&folder.manifest())?;
+    let ended = trained?;
+    let results = table(experiment, &seeds);
+    results.write(&folder.results())?;
+    store.event(&match ended {
+        Ended::Finished => Event::Finished,
+        Ended::Interrupted { seed, round } => Event::Interrupted { seed, round },
+    })?;
+    Ok((results, ended))
+}
+
+/// Within a pool of as many threads as the run may use.
+fn in_pool<R: Send>(experiment: &Experiment, work: impl FnOnce() -> Result<R, Error> + Send) -> Result<R, Error> {
+    let threads = experiment.threads();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    pool.map_err(|error| Error::Threads { threads, reason: error.to_string() })?.install(work)
+}
+
+fn manifest(experiment: &Experiment, name: &str) -> Result<Manifest, Error> {
+    let (config, about) = (&experiment.config, experiment.dataset.about());
+    let cpu = Simd::detect().map_err(fedspd_nn::Error::from)?;
+    Ok(Manifest {
+        schema: SCHEMA_VERSION,
+        fedspd_version: env!("CARGO_PKG_VERSION").to_owned(),
+        name: name.to_owned(),
+        config_hash: experiment.config_hash(),
+        seeds: config.run.seeds.as_slice().to_vec(),
+        dataset: experiment.dataset.name.clone(),
+        data_sha256: Some(experiment.dataset.sha256()),
+        unit: about.unit.clone(),
+        classes: about.classes.clone(),
+        channels: about.channels.clone(),
+        subjects: about.subjects().into_iter().map(str::to_owned).collect(),
+        excluded: experiment.dataset.excluded.clone(),
+        alignment: experiment.alignment().to_owned(),
+        transductive: experiment.is_transductive(),
+        weights: experiment.weights().to_owned(),
+        model: model_name(config.model.kind).to_owned(),
+        parameters: experiment.parameter_counts()?.0 as u64,
+        cpu_path: cpu.name().to_owned(),
+        threads: experiment.threads(),
+        wall_seconds: None,
+        peak_memory_bytes: None,
+        status: Status::Running,
+    })
+}
+
+/// The most memory that this process has used so far, where the system says.
+fn peak_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    Some(line.split_whitespace().nth(1)?.parse::<u64>().ok()? * 1024)
+}

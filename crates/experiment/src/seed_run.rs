@@ -1,0 +1,402 @@
+//! One seed of an experiment, from its first round or its checkpoint to its last.
+
+use std::sync::Mutex;
+
+use fedspd_federated::{Desk, Round, RoundReport, Shard, in_order};
+use fedspd_manifold::Real;
+use fedspd_nn::file::{self, Manifest};
+use fedspd_nn::{Evaluation, Model, ParamSet};
+use fedspd_run::{DroppedClient, Event, LayerReport, Round as RoundEvent};
+
+use crate::checkpoint::{Checkpoint, Past};
+use crate::config::Mode;
+use crate::course::Course;
+use crate::design::Design;
+use crate::experiment::Experiment;
+use crate::scores::{Predicted, Score};
+use crate::store::Store;
+use crate::{Ended, Error, Observer, RoundProgress, network};
+
+/// What came of a seed.
+pub(crate) struct SeedRun {
+    pub(crate) history: Vec<Past>,
+    pub(crate) finals: Vec<Score>,
+}
+
+/// What training is done with.
+pub(crate) struct Setting<'a, T: Real, M: Model<T>> {
+    pub(crate) experiment: &'a Experiment,
+    pub(crate) model: &'a M,
+    pub(crate) examples: &'a M::Examples,
+    pub(crate) manifest: Manifest,
+    /// Fits statistics to trials of someone new, without their labels.
+    pub(crate) calibrate: &'a Calibrate<'a, T>,
+}
+
+type Calibrate<'a, T> = dyn Fn(&mut ParamSet<T>, &[usize]) -> Result<(), Error> + 'a;
+
+impl<T: Real, M: Model<T>> Setting<'_, T, M> {
+    pub(crate) fn run(
+        &self,
+        seed: u64,
+        design: &Design,
+        mut store: Option<&mut Store>,
+        observer: &mut (dyn Observer + Send),
+    ) -> Result<(SeedRun, Ended), Error> {
+        let config = &self.experiment.config;
+        let pooled = design.pooled();
+        let mut courses = Course::all(config, self.model, self.examples, design, &pooled, seed)?;
+        let mut desks = self.desks(design.clients.len())?;
+        let mut history: Vec<Past> = Vec::new();
+        if let Some(checkpoint) = store.as_deref().map(|store| store.checkpoint(seed)).transpose()?.flatten() {
+            if checkpoint.done {
+                return Ok((SeedRun { history: checkpoint.history, finals: checkpoint.finals }, Ended::Finished));
+            }
+            for (course, state) in courses.iter_mut().zip(&checkpoint.courses) {
+                course.restore(state)?;
+            }
+            history = checkpoint.history;
+        }
+        if let Some(store) = store.as_deref_mut() {
+            let round = history.len() as u32;
+            store.go_on_from(seed, round)?;
+            if round > 0 {
+                store.event(&Event::Resumed { seed, round })?;
+            }
+        }
+        for course in &mut courses {
+            for warning in course.federation.check(&mut desks)? {
+                warn(store.as_deref_mut(), observer, &warning)?;
+            }
+        }
+        let rounds = network::rounds(config);
+        while (history.len() as u32) < rounds && courses.iter().any(|course| course.active) {
+            if observer.interrupted() {
+                let ended = Ended::Interrupted { seed, round: history.len() as u32 };
+                return Ok((SeedRun { history, finals: Vec::new() }, ended));
+            }
+            let round = history.len() as u32 + 1;
+            let done = self.one_round(&mut courses, &mut desks)?;
+            let last = round == rounds || courses.iter().all(|course| !course.active);
+            let (scores, event) = self.look_back(seed, round, last, &courses, &mut desks, design, done)?;
+            for layer in event.layers.iter().filter(|_| event.fallback) {
+                let text = format!(
+                    "round {round}: the mean of `{}` has lost its rank (consensus {:.1e}); rl-avg stepped in",
+                    layer.name, layer.consensus
+                );
+                warn(store.as_deref_mut(), observer, &text)?;
+            }
+            for dropped in &event.dropped {
+                let text = format!("round {round}: {} does not count: {}", dropped.client, dropped.reason);
+                warn(store.as_deref_mut(), observer, &text)?;
+            }
+            if event.participants.len() == event.dropped.len() {
+                warn(store.as_deref_mut(), observer, &format!("round {round}: nobody counts; the model stays"))?;
+            }
+            let progress = RoundProgress {
+                seed,
+                round,
+                rounds,
+                clients: event.participants.len(),
+                learning_rate: event.learning_rate,
+                validation_f1: event.validation_f1,
+                test_f1: event.test_f1,
+            };
+            history.push(Past { round, scores });
+            if let Some(store) = store.as_deref_mut() {
+                store.event(&Event::Round(event))?;
+                if last || round.is_multiple_of(config.run.checkpoint_every as u32) {
+                    store.save(seed, &self.checkpoint(&courses, &history, &[], false))?;
+                }
+            }
+            observer.round(&progress);
+        }
+        let finals = self.finish(&mut courses, &mut desks, design, &history)?;
+        if let Some(store) = store {
+            self.save_model(seed, &courses, store, observer)?;
+            store.save(seed, &self.checkpoint(&courses, &history, &finals, true))?;
+        }
+        Ok((SeedRun { history, finals }, Ended::Finished))
+    }
+
+    /// One for each thread; or one whose batches are shared by all threads, where there is a single client.
+    fn desks(&self, clients: usize) -> Result<Vec<Desk<'_, T, M>>, Error> {
+        let (config, threads) = (&self.experiment.config, self.experiment.threads());
+        let alone = config.mode == Mode::Centralised || clients == 1;
+        let (count, each) = if alone { (1, threads) } else { (threads.min(clients), 1) };
+        let desks = (0..count).map(|_| Desk::new(self.model, config.train.batch, each));
+        Ok(desks.collect::<Result<_, _>>()?)
+    }
+
+    fn checkpoint(
+        &self,
+        courses: &[Course<'_, T, M>],
+        history: &[Past],
+        finals: &[Score],
+        done: bool,
+    ) -> Checkpoint {
+        Checkpoint {
+            config_hash: self.experiment.config_hash(),
+            courses: courses.iter().map(Course::state).collect(),
+            history: history.to_vec(),
+            finals: finals.to_vec(),
+            done,
+        }
+    }
+
+    /// One round of every course that is still active: of a single one at all desks, of several each at one desk.
+    fn one_round(
+        &self,
+        courses: &mut [Course<'_, T, M>],
+        desks: &mut [Desk<'_, T, M>],
+    ) -> Result<Vec<Option<Round>>, Error> {
+        let score = |shards: &[Shard], validation: &[Option<Evaluation>]| {
+            collect(shards.iter(), validation, |shard| &shard.validation).macro_f1(self.experiment.dataset.about())
+        };
+        if let [course] = courses {
+            return Ok(vec![Some(course.round(desks, score)?)]);
+        }
+        let courses: Vec<Mutex<&mut Course<'_, T, M>>> = courses.iter_mut().map(Mutex::new).collect();
+        let mut rounds = Vec::with_capacity(courses.len());
+        let work = |desk: &mut Desk<'_, T, M>, place: usize| {
+            let mut course = courses[place].lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            if course.active { course.round(std::slice::from_mut(desk), score).map(Some) } else { Ok(None) }
+        };
+        in_order(desks, courses.len(), work, |_, round| {
+            rounds.push(round?);
+            Ok::<(), Error>(())
+        })?;
+        Ok(rounds)
+    }
+
+    /// What all courses make of some trials of all clients.
+    fn predict(
+        &self,
+        courses: &[Course<'_, T, M>],
+        desks: &mut [Desk<'_, T, M>],
+        trials: fn(&Shard) -> &[usize],
+    ) -> Result<Predicted, Error> {
+        let mut predicted = Predicted::default();
+        for course in courses {
+            let evaluations = course.evaluate(desks, trials)?;
+            add(&mut predicted, course.shards().iter(), &evaluations, trials);
+        }
+        Ok(predicted)
+    }
+
+    /// The scores of a round, and what the log says of it.
+    #[allow(clippy::too_many_arguments)] // what a round is made of
+    fn look_back(
+        &self,
+        seed: u64,
+        round: u32,
+        last: bool,
+        courses: &[Course<'_, T, M>],
+        desks: &mut [Desk<'_, T, M>],
+        design: &Design,
+        done: Vec<Option<Round>>,
+    ) -> Result<(Vec<Score>, RoundEvent), Error> {
+        let about = self.experiment.dataset.about();
+        let mut validation = Predicted::default();
+        for (course, round) in courses.iter().zip(&done) {
+            if let Some(round) = round {
+                add(&mut validation, course.shards().iter(), &round.validation, |shard| &shard.validation);
+            }
+        }
+        let rounds: Vec<Round> = done.into_iter().flatten().collect();
+        let mean = |values: Vec<f64>| values.iter().sum::<f64>() / values.len() as f64;
+        let validation_loss = mean(rounds.iter().map(|round| round.validation_loss).collect());
+        let validation_f1 = validation.macro_f1(about)?;
+        let score = |metric: &str, value| Score {
+            client: "pooled".into(),
+            split: "validation".into(),
+            metric: metric.into(),
+            value,
+        };
+        let mut scores = vec![score("macro_f1", validation_f1), score("loss", validation_loss)];
+        let every = self.experiment.config.run.eval_every as u32;
+        // The first round too, as in the paper's figure.
+        let tested = last || round == 1 || round.is_multiple_of(every);
+        let mut test_f1 = None;
+        if tested {
+            let test = self.predict(courses, desks, |shard| &shard.test)?;
+            test_f1 = Some(test.macro_f1(about)?);
+            scores.extend(test.scores(about, "test", "", tests(design), false)?);
+        }
+        let alone = self.experiment.config.mode != Mode::Federated;
+        let reports: Vec<RoundReport> = rounds.into_iter().map(|round| round.report).collect();
+        let names = courses.iter().flat_map(|course| course.federation.server().members());
+        let names: Vec<&str> = names.map(|member| member.name.as_str()).collect();
+        let asked = |(course, report): (usize, &RoundReport)| {
+            let offset = if courses.len() > 1 { course } else { 0 };
+            report.participants.iter().map(move |client| offset + client).collect::<Vec<_>>()
+        };
+        let event = RoundEvent {
+            seed,
+            round,
+            learning_rate: reports.first().map_or(f64::NAN, |report| report.learning_rate),
+            participants: reports.iter().enumerate().flat_map(asked).map(|client| names[client].to_owned()).collect(),
+            dropped: reports
+                .iter()
+                .flat_map(|report| &report.dropped)
+                .map(|dropped| DroppedClient { client: dropped.name.clone(), reason: dropped.reason.clone() })
+                .collect(),
+            train_loss: mean(reports.iter().filter_map(|report| report.train_loss).collect()),
+            validation_loss,
+            validation_f1: Some(validation_f1),
+            test_f1,
+            // At one place nothing is sent.
+            bytes_up: if alone { 0 } else { reports.iter().map(|report| report.bytes_up).sum() },
+            bytes_down: if alone { 0 } else { reports.iter().map(|report| report.bytes_down).sum() },
+            fallback: reports.iter().flat_map(|report| &report.layers).any(|layer| layer.fell_back),
+            layers: reports.iter().filter(|_| !alone).flat_map(|report| &report.layers).map(layer).collect(),
+        };
+        Ok((scores, event))
+    }
+
+    /// The scores of the model that the seed ends with: that of the last round, or the best one where early stopping kept it.
+    fn finish(
+        &self,
+        courses: &mut [Course<'_, T, M>],
+        desks: &mut [Desk<'_, T, M>],
+        design: &Design,
+        history: &[Past],
+    ) -> Result<Vec<Score>, Error> {
+        let about = self.experiment.dataset.about();
+        let mut finals = Vec::new();
+        let mut best_rounds = Vec::new();
+        for course in courses.iter_mut() {
+            best_rounds.extend(course.return_to_best()?);
+        }
+        let test = self.predict(courses, desks, |shard| &shard.test)?;
+        finals.extend(test.scores(about, "test", "final_", tests(design), true)?);
+        let own = |metric: &str, value: f64| Score {
+            client: "pooled".into(),
+            split: "model".into(),
+            metric: metric.into(),
+            value,
+        };
+        let mut feasibility = 0.0_f64;
+        for course in courses.iter() {
+            feasibility = feasibility.max(course.parameters().feasibility_error()?.to_f64());
+        }
+        finals.push(own("final_feasibility_error", feasibility));
+        if let [round] = best_rounds[..] {
+            finals.push(own("final_round", round.into()));
+        }
+        finals.extend(best_by_validation(history));
+        if let [course] = courses
+            && !design.held_out.is_empty()
+        {
+            let unseen = self.unseen(course.parameters(), desks, design)?;
+            let groups = design.held_out.iter().map(|held_out| (&*held_out.subject, &held_out.trials[..]));
+            finals.extend(unseen.scores(about, "held-out", "final_", groups, true)?);
+        }
+        Ok(finals)
+    }
+
+    /// What the shared model makes of subjects that nobody trained on. Trials that a reference or statistics were fitted on count too, unless it was only the first
+    /// few.
+    fn unseen(
+        &self,
+        parameters: &ParamSet<T>,
+        desks: &mut [Desk<'_, T, M>],
+        design: &Design,
+    ) -> Result<Predicted, Error> {
+        let mut unseen = Predicted::default();
+        for held_out in &design.held_out {
+            let first = self.experiment.config.align.calibration;
+            let (fitted, tested) = match first {
+                Some(first) if first < held_out.trials.len() => held_out.trials.split_at(first),
+                _ => (&held_out.trials[..], &held_out.trials[..]),
+            };
+            let mut parameters = parameters.clone();
+            (self.calibrate)(&mut parameters, fitted)?;
+            unseen.add(tested, &desks[0].trainer.evaluate(&parameters, self.examples, tested)?);
+        }
+        Ok(unseen)
+    }
+
+    fn save_model(
+        &self,
+        seed: u64,
+        courses: &[Course<'_, T, M>],
+        store: &mut Store,
+        observer: &mut (dyn Observer + Send),
+    ) -> Result<(), Error> {
+        // Training of each client by itself gives as many models as clients, and none of them is the result.
+        let [course] = courses else { return Ok(()) };
+        match file::save(&store.model(seed), &self.manifest, course.parameters()) {
+            Err(fedspd_nn::Error::Model { fault, .. }) => {
+                warn(Some(store), observer, &format!("the model of seed {seed} is not saved: {fault}"))
+            }
+            saved => Ok(saved?),
+        }
+    }
+}
+
+fn warn(store: Option<&mut Store>, observer: &mut (dyn Observer + Send), text: &str) -> Result<(), Error> {
+    observer.warning(text);
+    store.map_or(Ok(()), |store| store.event(&Event::Warning { text: text.to_owned() }))
+}
+
+/// The clients with their test trials.
+fn tests(design: &Design) -> impl Iterator<Item = (&str, &[usize])> {
+    design.clients.iter().zip(&design.shards).map(|(client, shard)| (&*client.name, &shard.test[..]))
+}
+
+fn collect<'a>(
+    shards: impl Iterator<Item = &'a Shard>,
+    evaluations: &[Option<Evaluation>],
+    trials: fn(&Shard) -> &[usize],
+) -> Predicted {
+    let mut predicted = Predicted::default();
+    add(&mut predicted, shards, evaluations, trials);
+    predicted
+}
+
+fn add<'a>(
+    predicted: &mut Predicted,
+    shards: impl Iterator<Item = &'a Shard>,
+    evaluations: &[Option<Evaluation>],
+    trials: fn(&Shard) -> &[usize],
+) {
+    for (shard, evaluation) in shards.zip(evaluations) {
+        if let Some(evaluation) = evaluation {
+            predicted.add(trials(shard), evaluation);
+        }
+    }
+}
+
+/// The test score of the round with the best validation score, which is a secondary result of federated training.
+fn best_by_validation(history: &[Past]) -> Vec<Score> {
+    let find = |past: &Past, split: &str| {
+        let wanted = |score: &&Score| score.client == "pooled" && score.split == split && score.metric == "macro_f1";
+        past.scores.iter().find(wanted).map(|score| score.value)
+    };
+    let tested = history.iter().filter_map(|past| Some((find(past, "validation")?, find(past, "test")?, past.round)));
+    // The first of equals.
+    let best = tested.fold(None, |best: Option<(f64, f64, u32)>, this| match best {
+        Some(best) if !(this.0 > best.0) => Some(best),
+        _ => Some(this),
+    });
+    best.map_or(Vec::new(), |(_, test, round)| {
+        let score = |metric: &str, value| Score {
+            client: "pooled".into(),
+            split: "test".into(),
+            metric: metric.into(),
+            value,
+        };
+        vec![score("best_val_macro_f1", test), score("best_val_round", round.into())]
+    })
+}
+
+fn layer(layer: &fedspd_federated::LayerReport) -> LayerReport {
+    LayerReport {
+        name: layer.name.clone(),
+        consensus: layer.consensus,
+        drift_mean: layer.drift_mean,
+        drift_max: layer.drift_max,
+        proj_rl_distance: layer.proj_rl_distance.unwrap_or(f64::NAN),
+    }
+}

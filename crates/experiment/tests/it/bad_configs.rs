@@ -1,0 +1,653 @@
+//! Every way in which a configuration can be wrong, with the message and the hint that the user reads.
+
+use fedspd_experiment::config::{Config, ConfigError, Override, template};
+
+/// A file without faults, in one line, to put faults behind.
+const DATA: &str = "data.name = 'weibo2014'\n";
+
+struct Case {
+    text: String,
+    overrides: &'static [&'static str],
+    message: &'static str,
+    hint: &'static str,
+}
+
+/// A fault in the file, after a line of sound data.
+fn file(text: &str, message: &'static str, hint: &'static str) -> Case {
+    Case { text: format!("{DATA}{text}"), overrides: &[], message, hint }
+}
+
+/// A fault in a whole file.
+fn whole(text: &str, message: &'static str, hint: &'static str) -> Case {
+    Case { text: text.to_owned(), overrides: &[], message, hint }
+}
+
+/// A fault in overrides of a sound file.
+fn set(overrides: &'static [&'static str], message: &'static str, hint: &'static str) -> Case {
+    Case { text: DATA.to_owned(), overrides, message, hint }
+}
+
+fn fault(case: &Case) -> ConfigError {
+    let overrides: Result<Vec<Override>, _> = case.overrides.iter().map(|text| text.parse()).collect();
+    let outcome = overrides.and_then(|overrides| Config::parse(&case.text, "bad.toml", &overrides));
+    outcome.err().unwrap_or_else(|| panic!("no fault found in {}{:?}", case.text, case.overrides))
+}
+
+fn all_are_as_written(cases: &[Case]) {
+    let mut wrong = Vec::new();
+    for case in cases {
+        let error = fault(case);
+        let (message, hint) = (error.to_string(), error.hint().unwrap_or_default());
+        if message != case.message || hint != case.hint {
+            let Case { text, overrides, message: meant, hint: advice } = case;
+            wrong.push(format!(
+                "{text}{overrides:?}\n  is  {message}\n  not {meant}\n  is  {hint}\n  not {advice}"
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn syntax() {
+    all_are_as_written(&[
+        file("[model", "bad.toml, line 2, column 7: unclosed table, expected `]`", ""),
+        file(
+            "mode = local",
+            "bad.toml, line 2, column 8: string values must be quoted, expected literal string",
+            "text is written in quotes, as in `name = \"sample\"`",
+        ),
+        file("mode", "bad.toml, line 2, column 5: key with no value, expected `=`", ""),
+        file("[train]\nlr = 1\nlr = 2", "bad.toml, line 4, column 1: duplicate key", "keep one of the two"),
+        file(
+            "train.lr = 0,001",
+            "bad.toml, line 2, column 13: unexpected key or value, expected newline, `#`",
+            "a line holds one key; numbers have a decimal point, as in `lr = 0.001`",
+        ),
+        file(
+            "data.resample = True",
+            "bad.toml, line 2, column 17: invalid boolean, expected `true`",
+            "write true or false, in lower case",
+        ),
+        file("mode = 'local", "bad.toml, line 2, column 14: invalid literal string, expected `'`", ""),
+    ]);
+}
+
+#[test]
+#[allow(clippy::too_many_lines)] // a table
+fn unknown_keys_at_every_level() {
+    all_are_as_written(&[
+        file(
+            "modes = 'local'",
+            "unknown key `modes` in bad.toml, line 2, column 1",
+            "did you mean `mode`? at the top of the file there are align, covariance, data, federated, mode, model, run, split, train, version",
+        ),
+        file(
+            "rounds = 3",
+            "unknown key `rounds` in bad.toml, line 2, column 1",
+            "did you mean `federated.rounds`? at the top of the file there are align, covariance, data, federated, mode, model, run, split, train, version",
+        ),
+        file(
+            "[report]\nformat = 'html'",
+            "unknown key `report` in bad.toml, line 2, column 2",
+            "at the top of the file there are align, covariance, data, federated, mode, model, run, split, train, version",
+        ),
+        file(
+            "data.band_pass = [8, 32]",
+            "unknown key `data.band_pass` in bad.toml, line 2, column 6",
+            "the keys of [data] are band, classes, exclude, generated, name, resample, root, subjects, window",
+        ),
+        file(
+            "[data.generated]\nchanels = 4",
+            "unknown key `data.generated.chanels` in bad.toml, line 3, column 1",
+            "did you mean `channels`? the keys of [data.generated] are channels, classes, samples, sfreq, shift, strength, subjects, trials",
+        ),
+        file(
+            "[covariance]\nestimater = 'oas'",
+            "unknown key `covariance.estimater` in bad.toml, line 3, column 1",
+            "did you mean `estimator`? the keys of [covariance] are bands, estimator, shrinkage, windows",
+        ),
+        file(
+            "[align]\nmethod = 'riemannian'",
+            "unknown key `align.method` in bad.toml, line 3, column 1",
+            "the keys of [align] are calibration, fit, kind",
+        ),
+        file(
+            "[model]\nlr = 0.1",
+            "unknown key `model.lr` in bad.toml, line 3, column 1",
+            "did you mean `train.lr`? the keys of [model] are dims, dropout, epsilon, fedbn, head, kind, precision, z_score",
+        ),
+        file(
+            "[train]\noptimiser = 'adam'",
+            "unknown key `train.optimiser` in bad.toml, line 3, column 1",
+            "did you mean `optimizer`? the keys of [train] are batch, early_stop, epochs, factor, final_share, lr, optimizer, patience, scheduler",
+        ),
+        file(
+            "[federated]\n  agregation = 'rl-avg'",
+            "unknown key `federated.agregation` in bad.toml, line 3, column 3",
+            "did you mean `aggregation`? the keys of [federated] are aggregation, carry_state, clients, epochs_local, on_client_failure, participation, prox_mu, rounds, server_lr, server_momentum, subjects_per_client, weights",
+        ),
+        file(
+            "split = { stratify = true }",
+            "unknown key `split.stratify` in bad.toml, line 2, column 11",
+            "the keys of [split] are fold, folds, held_out_subjects, kind, test, train, val",
+        ),
+        file(
+            "[run]\nseed = 3",
+            "unknown key `run.seed` in bad.toml, line 3, column 1",
+            "did you mean `seeds`? the keys of [run] are checkpoint_every, eval_every, seeds, threads",
+        ),
+        file(
+            "run.\"a b\" = 3",
+            "unknown key `run.\"a b\"` in bad.toml, line 2, column 5",
+            "the keys of [run] are checkpoint_every, eval_every, seeds, threads",
+        ),
+    ]);
+}
+
+#[test]
+fn versions_and_missing_keys() {
+    let hint = "say which data: sample, generated, physionet-mi, weibo2014, or the path of a file that ends in .toml or .npz";
+    all_are_as_written(&[
+        whole("", "`data.name` is missing in bad.toml", hint),
+        whole("[data]\nsubjects = '1-3'", "`data.name` is missing in bad.toml", hint),
+        file(
+            "version = 2\n[new]\nkey = 1",
+            "`version` is 2 in bad.toml, line 2, column 11; the newest that is known is 1",
+            "update fedspd, or write the file for version 1",
+        ),
+        file(
+            "version = '1'",
+            "`version` is '1' in bad.toml, line 2, column 11; it must be 1",
+            "write it without quotes: 1",
+        ),
+    ]);
+}
+
+#[test]
+fn unknown_values() {
+    all_are_as_written(&[
+        whole(
+            "data.name = 'physionet'",
+            "unknown value 'physionet' of `data.name` in bad.toml, line 1, column 13",
+            "did you mean \"physionet-mi\"? choices: sample, generated, physionet-mi, weibo2014, or the path of a file that ends in .toml or .npz",
+        ),
+        whole(
+            "data.name = 'bci.csv'",
+            "unknown value 'bci.csv' of `data.name` in bad.toml, line 1, column 13",
+            "choices: sample, generated, physionet-mi, weibo2014, or the path of a file that ends in .toml or .npz",
+        ),
+        file(
+            "mode = 'centralized'",
+            "unknown value 'centralized' of `mode` in bad.toml, line 2, column 8",
+            "did you mean \"centralised\"? choices: federated, centralised, local",
+        ),
+        file(
+            "covariance.estimator = 'scm'",
+            "unknown value 'scm' of `covariance.estimator` in bad.toml, line 2, column 24",
+            "choices: sample, oas, ledoit-wolf, shrinkage:S",
+        ),
+        file(
+            "covariance.estimator = 'LedoitWolf'",
+            "unknown value 'LedoitWolf' of `covariance.estimator` in bad.toml, line 2, column 24",
+            "did you mean \"ledoit-wolf\"? choices: sample, oas, ledoit-wolf, shrinkage:S",
+        ),
+        file(
+            "align.kind = 'riemann'",
+            "unknown value 'riemann' of `align.kind` in bad.toml, line 2, column 14",
+            "did you mean \"riemannian\"? choices: none, riemannian, log-euclidean, euclidean",
+        ),
+        file(
+            "model.precision = 'f46'",
+            "unknown value 'f46' of `model.precision` in bad.toml, line 2, column 19",
+            "did you mean \"f64\"? choices: f64, f32",
+        ),
+        file(
+            "train.optimizer = \"sgd\"",
+            "unknown value \"sgd\" of `train.optimizer` in bad.toml, line 2, column 19",
+            "choices: adam, riemannian-adam, riemannian-sgd, landing",
+        ),
+        file(
+            "federated.aggregation = 'ProjAvg'",
+            "unknown value 'ProjAvg' of `federated.aggregation` in bad.toml, line 2, column 25",
+            "did you mean \"proj-avg\"? choices: proj-avg, rl-avg, ret-avg, qr-avg, karcher, euclidean",
+        ),
+        file(
+            "federated.clients = 'random'",
+            "unknown value 'random' of `federated.clients` in bad.toml, line 2, column 21",
+            "choices: fixed, shuffled",
+        ),
+    ]);
+}
+
+#[test]
+#[allow(clippy::too_many_lines)] // a table
+fn wrong_types() {
+    all_are_as_written(&[
+        file("federated = 3", "`federated` is 3 in bad.toml, line 2, column 13; it must be a table", ""),
+        file(
+            "[[federated]]\nrounds = 3",
+            "`federated` is [[federated]] in bad.toml, line 2, column 1; it must be a table",
+            "write it in single brackets: [federated]",
+        ),
+        file(
+            "[mode]\nkind = 'local'",
+            "`mode` is a table in bad.toml, line 2, column 1; it must be \"federated\", \"centralised\" or \"local\"",
+            "",
+        ),
+        file(
+            "train.lr = '0.001'",
+            "`train.lr` is '0.001' in bad.toml, line 2, column 12; it must be a number above 0",
+            "write it without quotes: 0.001",
+        ),
+        file(
+            "train.lr = 'fast'",
+            "`train.lr` is 'fast' in bad.toml, line 2, column 12; it must be a number above 0",
+            "",
+        ),
+        file(
+            "federated.rounds = 150.0",
+            "`federated.rounds` is 150.0 in bad.toml, line 2, column 20; it must be a whole number between 1 and 1000000",
+            "write it without a point: 150",
+        ),
+        file(
+            "federated.carry_state = 1",
+            "`federated.carry_state` is 1 in bad.toml, line 2, column 25; it must be true or false",
+            "",
+        ),
+        file(
+            "model.dims = 18",
+            "`model.dims` is 18 in bad.toml, line 2, column 14; it must be a list of whole numbers between 1 and 1024",
+            "write it in brackets: [18]",
+        ),
+        file(
+            "data.subjects = 4",
+            "`data.subjects` is 4 in bad.toml, line 2, column 17; it must be text in quotes",
+            "write it in quotes: \"4\"",
+        ),
+        file(
+            "data.band = [8]",
+            "`data.band` is [8] in bad.toml, line 2, column 13; it must be a list of 2 numbers",
+            "",
+        ),
+        file(
+            "covariance.windows = [0, 1.5]",
+            "`covariance.windows[0]` is 0 in bad.toml, line 2, column 23; it must be a list of 2 numbers",
+            "even one alone is written in two pairs of brackets, as in [[8, 32]]",
+        ),
+        file(
+            "mode = 1979-05-27",
+            "`mode` is 1979-05-27 in bad.toml, line 2, column 8; it must be \"federated\", \"centralised\" or \"local\"",
+            "",
+        ),
+        file(
+            "federated.clients = 5",
+            "`federated.clients` is 5 in bad.toml, line 2, column 21; it must be \"fixed\" or \"shuffled\", or a table",
+            "",
+        ),
+        file(
+            "federated.clients.a = [1, 2.5]",
+            "`federated.clients.a[1]` is 2.5 in bad.toml, line 2, column 27; it must be a whole number of at least 0 or text in quotes",
+            "write it in quotes: \"2.5\"",
+        ),
+        file(
+            "federated.epochs_local = { a = 'two' }",
+            "`federated.epochs_local.a` is 'two' in bad.toml, line 2, column 32; it must be a whole number between 1 and 1000000",
+            "",
+        ),
+        file(
+            "run.threads = 99999999999999999999",
+            "`run.threads` is 99999999999999999999 in bad.toml, line 2, column 15; it must be a whole number between -9223372036854775808 and 9223372036854775807",
+            "",
+        ),
+    ]);
+}
+
+#[test]
+#[allow(clippy::too_many_lines)] // a table
+fn numbers_out_of_range() {
+    all_are_as_written(&[
+        file(
+            "train.lr = 0",
+            "`train.lr` is 0 in bad.toml, line 2, column 12; it must be a number above 0",
+            "",
+        ),
+        file(
+            "train.lr = nan",
+            "`train.lr` is nan in bad.toml, line 2, column 12; it must be a number above 0",
+            "",
+        ),
+        file(
+            "data.band = [8, inf]",
+            "`data.band[1]` is inf in bad.toml, line 2, column 17; it must be a number",
+            "",
+        ),
+        file(
+            "train.factor = 1",
+            "`train.factor` is 1 in bad.toml, line 2, column 16; it must be a number above 0 and below 1",
+            "",
+        ),
+        file(
+            "train.batch = -64",
+            "`train.batch` is -64 in bad.toml, line 2, column 15; it must be a whole number between 1 and 1000000",
+            "",
+        ),
+        file(
+            "model.dims = [18, 0]",
+            "`model.dims[1]` is 0 in bad.toml, line 2, column 19; it must be a whole number between 1 and 1024",
+            "",
+        ),
+        file(
+            "model.epsilon = -1e-2",
+            "`model.epsilon` is -1e-2 in bad.toml, line 2, column 17; it must be a number above 0",
+            "",
+        ),
+        file(
+            "model.dropout = 1.0",
+            "`model.dropout` is 1.0 in bad.toml, line 2, column 17; it must be a number of at least 0 and below 1",
+            "",
+        ),
+        file(
+            "federated.participation = 0.0",
+            "`federated.participation` is 0.0 in bad.toml, line 2, column 27; it must be a number above 0 and at most 1",
+            "",
+        ),
+        file(
+            "federated.rounds = 0",
+            "`federated.rounds` is 0 in bad.toml, line 2, column 20; it must be a whole number between 1 and 1000000",
+            "",
+        ),
+        file(
+            "federated.server_momentum = 1",
+            "`federated.server_momentum` is 1 in bad.toml, line 2, column 29; it must be a number of at least 0 and below 1",
+            "",
+        ),
+        file(
+            "covariance.shrinkage = 1.5",
+            "`covariance.shrinkage` is 1.5 in bad.toml, line 2, column 24; it must be a number between 0 and 1",
+            "",
+        ),
+        file(
+            "covariance.estimator = 'shrinkage:2'",
+            "`covariance.estimator` is 'shrinkage:2' in bad.toml, line 2, column 24; it must be \"shrinkage:S\" with a share S between 0 and 1",
+            "",
+        ),
+        file(
+            "align.calibration = 0",
+            "`align.calibration` is 0 in bad.toml, line 2, column 21; it must be a whole number of at least 1",
+            "",
+        ),
+        file(
+            "split.val = 0",
+            "`split.val` is 0 in bad.toml, line 2, column 13; it must be a number above 0 and below 1",
+            "",
+        ),
+        file(
+            "data.generated.sfreq = 20",
+            "`data.generated.sfreq` is 20 in bad.toml, line 2, column 24; it must be a number above 20 and at most 1000000",
+            "",
+        ),
+        file(
+            "data.subjects = '1-3,2'",
+            "`data.subjects` is '1-3,2' in bad.toml, line 2, column 17; it must be subjects such as \"1-10,12\"",
+            "`1-3,2` names 2 twice",
+        ),
+        file(
+            "run.checkpoint_every = 0",
+            "`run.checkpoint_every` is 0 in bad.toml, line 2, column 24; it must be a whole number between 1 and 1000000",
+            "",
+        ),
+        file(
+            "run.seeds = []",
+            "`run.seeds` is [] in bad.toml, line 2, column 13; it must be seeds such as [0, 1, 2], \"0..3\" or 4",
+            "there is no seed in it",
+        ),
+        file(
+            "run.seeds = [1, 2, 1]",
+            "`run.seeds` is [1, 2, 1] in bad.toml, line 2, column 13; it must be seeds such as [0, 1, 2], \"0..3\" or 4",
+            "seed 1 is there twice",
+        ),
+        file(
+            "run.seeds = '3..3'",
+            "`run.seeds` is '3..3' in bad.toml, line 2, column 13; it must be seeds such as [0, 1, 2], \"0..3\" or 4",
+            "the range 3..3 is empty: its end is not part of it",
+        ),
+        file(
+            "run.seeds = [-1]",
+            "`run.seeds[0]` is -1 in bad.toml, line 2, column 14; it must be a whole number between 0 and 9223372036854775807",
+            "",
+        ),
+    ]);
+}
+
+#[test]
+#[allow(clippy::too_many_lines)] // a table
+fn contradictions() {
+    all_are_as_written(&[
+        file(
+            "data.band = [32, 8]",
+            "`data.band` is [32, 8] in bad.toml, line 2, column 13; it must begin before it ends",
+            "",
+        ),
+        file(
+            "data.band = [0, 8]",
+            "`data.band` is [0, 8] in bad.toml, line 2, column 13; its lower edge must be above 0 Hz",
+            "",
+        ),
+        file(
+            "covariance.windows = [[0, 1],\n[2, 2]]",
+            "`covariance.windows[1]` is [2, 2] in bad.toml, line 3, column 1; it must begin before it ends",
+            "",
+        ),
+        file(
+            "data.classes = ['rest']",
+            "`data.classes` is [\"rest\"] in bad.toml, line 2, column 16; there must be two classes or more",
+            "leave the key out to take all classes of the data",
+        ),
+        file(
+            "data.classes = ['rest', 'feet', 'rest']",
+            "`data.classes` names \"rest\" twice in bad.toml, line 2, column 33; each class is named once",
+            "",
+        ),
+        file(
+            "data.subjects = '1-2'\ndata.exclude = '1,2,3'",
+            "`data.exclude` leaves out every one of the 2 `data.subjects` in bad.toml, line 3, column 16; at least one subject must be left",
+            "",
+        ),
+        whole(
+            "data.name = 'sample'\ndata.band = [8, 32]",
+            "`data.band` is set for the embedded sample in bad.toml, line 2, column 13; the sample holds covariances of trials that are already filtered and cut",
+            "use `data.name = \"physionet-mi\"` to begin with the recordings",
+        ),
+        whole(
+            "data.name = 'sample'\ncovariance.estimator = 'oas'",
+            "`covariance.estimator` is set for the embedded sample in bad.toml, line 2, column 24; its covariances are already estimated, one of each whole trial",
+            "use `data.name = \"physionet-mi\"` to begin with the recordings",
+        ),
+        whole(
+            "data.name = 'sample'\nmodel.kind = 'eegnet'",
+            "`model.kind` is \"eegnet\" with the embedded sample in bad.toml, line 2, column 14; the sample holds covariances, and EEGNet needs raw trials",
+            "use `data.name = \"physionet-mi\"` or \"generated\", or the model \"spdnet\"",
+        ),
+        whole(
+            "data.name = 'generated'",
+            "`model.dims` begins with 18 for 16 generated channels in bad.toml, line 1, column 13; sizes must never increase: a BiMap with orthonormal columns cannot widen",
+            "set `model.dims` to at most [16], or `data.generated.channels` to 18 or more",
+        ),
+        whole(
+            "data.name = 'generated'\ndata.generated.channels = 3",
+            "`data.generated.channels` is 3 with 4 classes in bad.toml, line 2, column 27; each class needs a channel of its own",
+            "",
+        ),
+        file(
+            "covariance.estimator = 'oas'\ncovariance.shrinkage = 0.1",
+            "`covariance.shrinkage` is 0.1 with the estimator \"oas\" in bad.toml, line 3, column 24; a fixed share goes with the estimator \"sample\" alone",
+            "leave one of the two out",
+        ),
+        file(
+            "model.dims = [32, 16, 18]",
+            "`model.dims` goes from 16 to 18 in bad.toml, line 2, column 23; sizes must never increase: a BiMap with orthonormal columns cannot widen",
+            "",
+        ),
+        file(
+            "align.kind = 'euclidean'",
+            "`align.kind` is \"euclidean\" with the model \"spdnet\" in bad.toml, line 2, column 14; Euclidean alignment is of raw trials, which SPDnet does not see",
+            "use `align.kind = \"riemannian\"` or \"log-euclidean\"",
+        ),
+        file(
+            "align.kind = 'riemannian'\nmodel.kind = 'eegnet'",
+            "`align.kind` is \"riemannian\" with the model \"eegnet\" in bad.toml, line 2, column 14; Riemannian alignment is of covariances, which EEGNet does not see",
+            "use `align.kind = \"euclidean\"`",
+        ),
+        file(
+            "align.calibration = 20",
+            "`align.calibration` is 20 without `split.held_out_subjects` in bad.toml, line 2, column 21; only held-out subjects are calibrated",
+            "name some, as in `split.held_out_subjects = \"9-10\"`",
+        ),
+        file(
+            "split.train = 0.8",
+            "`split.train`, `val` and `test` are 0.8, 0.1 and 0.15, together 1.05, in bad.toml, line 2, column 15; they must add up to 1",
+            "",
+        ),
+        file(
+            "split = { kind = 'leave-run-out', fold = 5 }",
+            "`split.fold` is 5 of 5 folds in bad.toml, line 2, column 42; it must be between 0 and 4",
+            "",
+        ),
+        file(
+            "data.subjects = '1-4'\nsplit.held_out_subjects = '4-5'",
+            "`split.held_out_subjects` names subject 5, who is not among `data.subjects`, in bad.toml, line 3, column 27; only subjects of the data can be held out",
+            "",
+        ),
+        file(
+            "data.exclude = '4'\nsplit.held_out_subjects = '4'",
+            "`split.held_out_subjects` names subject 4, as does `data.exclude` in bad.toml, line 3, column 27; a subject that is left out cannot be scored",
+            "",
+        ),
+        file(
+            "data.subjects = '1-3'\ndata.exclude = '1'\nsplit.held_out_subjects = '2-3'",
+            "`split.held_out_subjects` names every subject of `data.subjects` in bad.toml, line 4, column 27; at least one must be left to train with",
+            "",
+        ),
+        file(
+            "split.held_out_subjects = '2'\nfederated.clients.a = [1, 2]",
+            "`split.held_out_subjects` names subject 2, as does client a in bad.toml, line 2, column 27; a subject that a client trains with is not unseen",
+            "",
+        ),
+        file(
+            "[federated.clients]\na = [1, 2]\nb = [3, '2']",
+            "`federated.clients.b` names subject 2, as does client a in bad.toml, line 4, column 9; a subject belongs to one client, once",
+            "",
+        ),
+        file(
+            "federated.clients = { a = [1, 1] }",
+            "`federated.clients.a` names subject 1 twice in bad.toml, line 2, column 31; a subject belongs to one client, once",
+            "",
+        ),
+        file(
+            "federated.clients = { a = [] }",
+            "`federated.clients.a` is empty in bad.toml, line 2, column 27; a client holds one subject or more",
+            "leave the client out, or give it a subject",
+        ),
+        file(
+            "federated.clients = {}",
+            "`federated.clients` is an empty table in bad.toml, line 2, column 21; an explicit map needs one client or more",
+            "write `a = [1, 2]` in it, or `clients = \"fixed\"`",
+        ),
+        file(
+            "federated.clients = { default = [1] }",
+            "`federated.clients.default` is a client in bad.toml, line 2, column 33; in `federated.epochs_local` that name stands for all clients that are not named",
+            "give the client another name",
+        ),
+        file(
+            "data.band = 8",
+            "`data.band` is 8 in bad.toml, line 2, column 13; it must be a list of 2 numbers",
+            "",
+        ),
+        file(
+            "[federated]\nclients = { north = [1], south = [2] }\nepochs_local = { noth = 3 }",
+            "`federated.epochs_local.noth` is set in bad.toml, line 4, column 25; `federated.clients` has no client of that name",
+            "did you mean `north`? the clients are north, south",
+        ),
+        file(
+            "federated.server_momentum = 0.9",
+            "`federated.server_momentum` is 0.9 in bad.toml, line 2, column 29; the server takes steps of its own only with the aggregation \"rl-avg\"",
+            "use `federated.aggregation = \"rl-avg\"`",
+        ),
+        file(
+            "federated.server_lr = 0.5",
+            "`federated.server_lr` is 0.5 in bad.toml, line 2, column 23; the server takes steps of its own only with the aggregation \"rl-avg\"",
+            "use `federated.aggregation = \"rl-avg\"`",
+        ),
+    ]);
+}
+
+#[test]
+fn overrides() {
+    let form = "write it as `federated.rounds=50`";
+    all_are_as_written(&[
+        set(&["federated.rounds"], "the override `federated.rounds` has no equals sign", form),
+        set(&["=3"], "the override `=3` has no key before the equals sign", form),
+        set(
+            &["federated.rounds="],
+            "the override `federated.rounds=` has no value after the equals sign",
+            form,
+        ),
+        set(
+            &["federated..rounds=3"],
+            "the override `federated..rounds=3` has something that is no key before the equals sign",
+            form,
+        ),
+        set(
+            &["federated.agregation=rl-avg"],
+            "unknown key `federated.agregation` in the override `federated.agregation=rl-avg`",
+            "did you mean `aggregation`? the keys of [federated] are aggregation, carry_state, clients, epochs_local, on_client_failure, participation, prox_mu, rounds, server_lr, server_momentum, subjects_per_client, weights",
+        ),
+        set(
+            &["federated.aggregation=rlavg"],
+            "unknown value \"rlavg\" of `federated.aggregation` in the override `federated.aggregation=rlavg`",
+            "did you mean \"rl-avg\"? choices: proj-avg, rl-avg, ret-avg, qr-avg, karcher, euclidean",
+        ),
+        set(
+            &["federated.rounds=many"],
+            "`federated.rounds` is \"many\" in the override `federated.rounds=many`; it must be a whole number between 1 and 1000000",
+            "",
+        ),
+        set(
+            &["federated.participation=2"],
+            "`federated.participation` is 2 in the override `federated.participation=2`; it must be a number above 0 and at most 1",
+            "",
+        ),
+        set(
+            &["mode.x=3"],
+            "`mode` is a table in the override `mode.x=3`; it must be \"federated\", \"centralised\" or \"local\"",
+            "",
+        ),
+        set(
+            &["model.kind=eegnet", "align.kind=log-euclidean"],
+            "`align.kind` is \"log-euclidean\" with the model \"eegnet\" in the override `align.kind=log-euclidean`; log-Euclidean alignment is of covariances, which EEGNet does not see",
+            "use `align.kind = \"euclidean\"`",
+        ),
+        set(
+            &["run.seeds=3..1"],
+            "`run.seeds` is \"3..1\" in the override `run.seeds=3..1`; it must be seeds such as [0, 1, 2], \"0..3\" or 4",
+            "the range 3..1 is empty: its end is not part of it",
+        ),
+        set(
+            &["version=7"],
+            "`version` is 7 in the override `version=7`; the newest that is known is 1",
+            "update fedspd, or write the file for version 1",
+        ),
+    ]);
+}
+
+/// Whatever is cut off, the answer is a configuration or a message, never a panic.
+#[test]
+fn torn_files() {
+    let text = template("torn");
+    for end in (0..text.len()).step_by(41) {
+        if let Err(error) = Config::parse(&text[..end], "torn.toml", &[]) {
+            assert!(error.to_string().contains("torn.toml"), "{error}");
+        }
+    }
+}

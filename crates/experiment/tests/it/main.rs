@@ -1,0 +1,11 @@
+//! The properties of `algorithms.md` section 8 that concern splits, metrics and whole runs, and every message that a bad configuration or design can get.
+//!
+//! Each test names the properties it shows.
+#![allow(clippy::unwrap_used)] // helpers of tests may panic as tests do
+
+mod bad_configs;
+mod config;
+mod metrics;
+mod partition;
+mod split;
+mod support;

@@ -1,0 +1,289 @@
+//! A client's trials go to training, validation and test.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use fedspd_eeg::About;
+use fedspd_experiment::SharingError;
+use fedspd_experiment::partition::{Assignment, Client, partition};
+use fedspd_experiment::split::{Split, SplitKind, split};
+use fedspd_nn::{Purpose, Seed, Stream};
+use proptest::prelude::*;
+
+use crate::support::{about, cases, design, origin, physionet};
+
+const PAPER: SplitKind = SplitKind::Stratified { train: 0.75, val: 0.10, test: 0.15 };
+
+fn stream(seed: u64) -> Stream {
+    Seed(seed).stream(Purpose::Split)
+}
+
+/// One client with everybody.
+fn everybody(about: &About) -> Client {
+    let assignment = Assignment::Fixed { subjects_per_client: usize::MAX };
+    partition(about, &assignment, &[], Seed(0)).unwrap().clients.remove(0)
+}
+
+fn parts(split: &Split) -> [&[usize]; 3] {
+    [&split.train, &split.val, &split.test]
+}
+
+fn all_of(split: &Split) -> Vec<usize> {
+    let mut trials = parts(split).concat();
+    trials.sort_unstable();
+    trials
+}
+
+fn in_order(split: &Split) -> bool {
+    parts(split).iter().all(|trials| trials.is_sorted())
+}
+
+/// How many trials of each key the three splits have.
+fn counts<K: Ord>(split: &Split, key: impl Fn(usize) -> K) -> BTreeMap<K, [usize; 3]> {
+    let mut counts = BTreeMap::new();
+    for (place, trials) in parts(split).into_iter().enumerate() {
+        for &trial in trials {
+            counts.entry(key(trial)).or_insert([0; 3])[place] += 1;
+        }
+    }
+    counts
+}
+
+fn worst_deviation(counts: [usize; 3], shares: [f64; 3]) -> f64 {
+    let total = counts.iter().sum::<usize>() as f64;
+    counts.iter().zip(shares).map(|(&count, share)| (count as f64 - total * share).abs()).fold(0.0, f64::max)
+}
+
+/// Property 47, for a client of the paper: 180 trials, each subject and class with 22 or 23.
+#[test]
+fn the_papers_clients_have_135_18_and_27_trials() {
+    let about = physionet(2);
+    let client = everybody(&about);
+    for seed in 0..20 {
+        let split = split(&about, &client, &PAPER, stream(seed)).unwrap();
+        assert_eq!(parts(&split).map(<[usize]>::len), [135, 18, 27]);
+        assert_eq!(all_of(&split), client.trials);
+        for (_, class) in counts(&split, |trial| about.origins[trial].label) {
+            assert!(worst_deviation(class, [0.75, 0.10, 0.15]) < 1.0, "{class:?}");
+        }
+        let group = |trial: usize| (about.origins[trial].subject.clone(), about.origins[trial].label);
+        for (_, group) in counts(&split, group) {
+            assert!(worst_deviation(group, [0.75, 0.10, 0.15]) < 1.0, "{group:?}");
+        }
+    }
+}
+
+#[test]
+fn a_split_depends_on_seed_and_client_alone() {
+    let about = physionet(2);
+    let client = everybody(&about);
+    for kind in [PAPER, SplitKind::LeaveRunOut { folds: 3, fold: 1, val: 0.1 }] {
+        let of = |stream: Stream| split(&about, &client, &kind, stream).unwrap();
+        assert_eq!(of(stream(0)), of(stream(0)));
+        assert_ne!(of(stream(0)), of(stream(1)));
+        assert_ne!(of(stream(0)), of(stream(0).client(1)));
+        // The purpose is not the caller's to choose.
+        assert_eq!(of(stream(0)), of(Seed(0).stream(Purpose::Shuffle)));
+    }
+}
+
+/// What one subject has does not change how another's trials are shuffled.
+#[test]
+fn each_subject_and_class_has_its_own_stream() {
+    let one = physionet(1);
+    let two = physionet(2);
+    let of = |about: &About| split(about, &everybody(about), &PAPER, stream(3)).unwrap();
+    let (alone, together) = (of(&one), of(&two));
+    // Counts may differ by the rounding; which trials come first may not.
+    for label in 0..4 {
+        let first = |split: &Split, about: &About| -> BTreeSet<usize> {
+            let own = |&&trial: &&usize| trial < one.origins.len() && about.origins[trial].label == label;
+            split.train.iter().filter(own).copied().collect()
+        };
+        let (alone, together) = (first(&alone, &one), first(&together, &two));
+        assert!(alone.is_subset(&together) || together.is_subset(&alone));
+    }
+}
+
+#[test]
+fn every_split_has_every_class_with_three_trials() {
+    let origins = [(0, 3), (1, 4), (2, 2), (3, 30)];
+    let origins = origins.into_iter().flat_map(|(label, count)| (0..count).map(move |_| origin(1, 0, label)));
+    let about = about(4, origins.collect());
+    let split = split(&about, &everybody(&about), &PAPER, stream(0)).unwrap();
+    let counts = counts(&split, |trial| about.origins[trial].label);
+    assert_eq!(counts[&0], [1, 1, 1]);
+    assert_eq!(counts[&1], [2, 1, 1]);
+    assert!(counts[&2][0] > 0, "{counts:?}");
+    assert!(worst_deviation(counts[&3], [0.75, 0.10, 0.15]) < 1.0, "{counts:?}");
+}
+
+#[test]
+fn a_share_of_nothing_gets_nothing() {
+    let about = physionet(2);
+    let kind = SplitKind::Stratified { train: 0.8, val: 0.0, test: 0.2 };
+    let split = split(&about, &everybody(&about), &kind, stream(0)).unwrap();
+    assert_eq!(parts(&split).map(<[usize]>::len), [144, 0, 36]);
+}
+
+/// Each fold of `PhysionetMI` tests on one run of both kinds, and no run is in two splits of which one is the test.
+#[test]
+fn folds_of_physionet_test_every_class_on_whole_runs() {
+    let about = physionet(3);
+    let client = everybody(&about);
+    for (folds, runs) in [(2, 3), (3, 2)] {
+        for seed in 0..10 {
+            for fold in 0..folds {
+                let kind = SplitKind::LeaveRunOut { folds, fold, val: 0.1 };
+                let split = split(&about, &client, &kind, stream(seed)).unwrap();
+                let run = |trial: &usize| {
+                    (about.origins[*trial].subject.clone(), about.origins[*trial].run.clone())
+                };
+                let tested: BTreeSet<_> = split.test.iter().map(run).collect();
+                assert_eq!(tested.len(), 3 * runs);
+                assert!(split.train.iter().chain(&split.val).all(|trial| !tested.contains(&run(trial))));
+                for subject in ["1", "2", "3"] {
+                    let own = split.test.iter().filter(|&&trial| about.origins[trial].subject == subject);
+                    let classes: BTreeSet<usize> = own.map(|&trial| about.origins[trial].label).collect();
+                    assert_eq!(classes.len(), 4, "{classes:?}");
+                }
+                let rest = split.train.len() + split.val.len();
+                assert!((split.val.len() as f64 - 0.1 * rest as f64).abs() < 1.0);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_fault_is_named() {
+    let about = physionet(2);
+    let client = everybody(&about);
+    let shares = |train: f64, val: f64, test: f64| SplitKind::Stratified { train, val, test };
+    let runs = |folds: usize, fold: usize, val: f64| SplitKind::LeaveRunOut { folds, fold, val };
+    let sum = "the shares of training, validation and test are 0.75, 0.25 and 0.5, together 1.5";
+    let cases = [
+        (shares(0.75, 0.25, 0.5), sum),
+        (
+            shares(1.5, -0.5, 0.0),
+            "the shares of training, validation and test are 1.5, -0.5 and 0, together 1",
+        ),
+        (
+            shares(f64::NAN, 0.5, 0.5),
+            "the shares of training, validation and test are NaN, 0.5 and 0.5, together NaN",
+        ),
+        (shares(0.0, 0.5, 0.5), "client `client 1` has 180 trials, of which none is left for training"),
+        (runs(1, 0, 0.1), "`folds` is 1; it must be 2 or more"),
+        (runs(3, 3, 0.1), "`fold` is 3; it must be less than the number of folds, 3"),
+        (runs(3, 0, 1.0), "`val` is 1; it must be at least 0 and less than 1"),
+        (runs(3, 0, -0.1), "`val` is -0.1; it must be at least 0 and less than 1"),
+        (runs(3, 0, f64::NAN), "`val` is NaN; it must be at least 0 and less than 1"),
+    ];
+    for (kind, message) in cases {
+        let error = split(&about, &client, &kind, stream(0)).unwrap_err();
+        assert_eq!(error.to_string(), message);
+        assert!(error.hint().is_some() || matches!(error, SharingError::Setting { .. }), "{error}");
+    }
+
+    for trial in [0, 180] {
+        let stranger = Client { subjects: vec!["2".into()], trials: vec![trial], ..client.clone() };
+        for kind in [PAPER, runs(2, 0, 0.1)] {
+            let error = split(&about, &stranger, &kind, stream(0)).unwrap_err();
+            assert_eq!(
+                error.to_string(),
+                format!("trial {trial} of client `client 1` is not one of its subjects'")
+            );
+        }
+    }
+
+    let single = crate::support::about(2, (0..8).map(|trial| origin(7, 1, trial % 2)).collect());
+    let error = split(&single, &everybody(&single), &runs(2, 0, 0.1), stream(0)).unwrap_err();
+    assert_eq!(error.to_string(), "subject `7` has 1 run; with whole runs held out, two or more are needed");
+    assert!(error.hint().unwrap().contains("stratified"));
+}
+
+proptest! {
+    #![proptest_config(cases(512))]
+
+    /// Property 47: disjoint, exhaustive, each class and each class of a subject within 1 of its share, and so is the total, unless a class
+    /// had to be given a trial.
+    #[test]
+    fn stratified_splits_are_exact(
+        about in design(),
+        parts_of_a_whole in (1_u32..20, 0_u32..10, 0_u32..10),
+        seed: u64,
+    ) {
+        let (a, b, c) = parts_of_a_whole;
+        let whole = f64::from(a + b + c);
+        let shares = [f64::from(a) / whole, f64::from(b) / whole, f64::from(c) / whole];
+        let [train, val, test] = shares;
+        let client = everybody(&about);
+        let result = split(&about, &client, &SplitKind::Stratified { train, val, test }, stream(seed));
+        let split = match result {
+            // A handful of trials and a small share of training.
+            Err(SharingError::NothingToTrain { trials, .. }) => {
+                prop_assert!(trials as f64 * train < 1.0);
+                return Ok(());
+            }
+            result => result.unwrap(),
+        };
+        prop_assert!(in_order(&split));
+        prop_assert_eq!(all_of(&split), client.trials);
+
+        let used = shares.iter().filter(|&&share| share > 0.0).count();
+        let by_class = counts(&split, |trial| about.origins[trial].label);
+        let mut helped = BTreeSet::new();
+        for (&class, &counts) in &by_class {
+            let size = counts.iter().sum::<usize>();
+            let everywhere = counts.iter().zip(shares).all(|(&count, share)| (count > 0) == (share > 0.0));
+            prop_assert!(size < used || everywhere, "{counts:?}");
+            // A class was helped only where rounding alone may leave a split without it.
+            if shares.iter().any(|&share| share > 0.0 && size as f64 * share < 1.0 - 1e-9) && size >= used {
+                helped.insert(class);
+                prop_assert!(worst_deviation(counts, shares) < 2.0 + 1e-9, "{counts:?}");
+            } else {
+                prop_assert!(worst_deviation(counts, shares) < 1.0 + 1e-9, "{counts:?}");
+            }
+        }
+        let group = |trial: usize| (about.origins[trial].label, about.origins[trial].subject.clone());
+        for ((class, _), counts) in counts(&split, group) {
+            prop_assert!(helped.contains(&class) || worst_deviation(counts, shares) < 1.0 + 1e-9, "{counts:?}");
+        }
+        if helped.is_empty() {
+            prop_assert!(worst_deviation(parts(&split).map(<[usize]>::len), shares) < 1.0 + 1e-9);
+        }
+    }
+
+    /// The tests of all folds are every trial once, in whole runs; the rest is training and validation.
+    #[test]
+    fn folds_are_exact(about in design(), folds in 2_usize..5, val in 0.0..0.5, seed: u64) {
+        let client = everybody(&about);
+        let run = |trial: usize| (about.origins[trial].subject.clone(), about.origins[trial].run.clone());
+        let mut tested = Vec::new();
+        let mut tests_of_subject: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        for fold in 0..folds {
+            let kind = SplitKind::LeaveRunOut { folds, fold, val };
+            let split = match split(&about, &client, &kind, stream(seed)) {
+                Err(SharingError::TooFewRuns { subject, runs }) => {
+                    let there: BTreeSet<_> = about.trials_of(&subject).into_iter().map(run).collect();
+                    prop_assert_eq!((there.len(), runs), (1, 1));
+                    return Ok(());
+                }
+                result => result.unwrap(),
+            };
+            prop_assert!(in_order(&split));
+            prop_assert_eq!(all_of(&split), &client.trials[..]);
+            let runs: BTreeSet<_> = split.test.iter().map(|&trial| run(trial)).collect();
+            prop_assert!(split.train.iter().chain(&split.val).all(|&trial| !runs.contains(&run(trial))));
+            for subject in &client.subjects {
+                let count = runs.iter().filter(|(who, _)| who == subject).count();
+                tests_of_subject.entry(subject.clone()).or_default().push(count);
+            }
+            tested.extend(split.test);
+        }
+        tested.sort_unstable();
+        prop_assert_eq!(tested, client.trials);
+        // Folds of a subject differ by one run at most.
+        for (_, counts) in tests_of_subject {
+            prop_assert!(counts.iter().max().unwrap() - counts.iter().min().unwrap() <= 1, "{counts:?}");
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! Files that are whole or not there.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::Path;
+
+use crate::Error;
+
+/// Writes a file so that a reader sees the old content or the new, never a part: to a neighbour first, synchronised, then renamed.
+///
+/// The neighbour of `results.csv` is `.results.csv.partial`. Its name is always the same, so what a killed run left of it is overwritten
+/// by the resumed one and nothing piles up; two processes must not write the same file at once.
+///
+/// The folder is not synchronised: after a loss of power the old file may be there instead of the new one, and either is whole.
+///
+/// # Errors
+/// When the system refuses; the file is then what it was.
+pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    replace(path, bytes).map_err(Error::file(path))
+}
+
+fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let Some(name) = path.file_name() else {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not the name of a file"));
+    };
+    let mut partial = std::ffi::OsString::from(".");
+    partial.push(name);
+    partial.push(".partial");
+    let partial = path.with_file_name(partial);
+    let written = File::create(&partial)
+        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
+        .and_then(|()| fs::rename(&partial, path));
+    if written.is_err() {
+        // The first error is the one to report.
+        let _ = fs::remove_file(&partial);
+    }
+    written
+}

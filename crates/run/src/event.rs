@@ -1,0 +1,103 @@
+//! What happens in a run.
+
+use serde::{Deserialize, Serialize};
+
+use crate::number;
+
+/// One line of the log: a JSON object whose kind is under `event`.
+///
+/// Nothing here tells the time, so that the lines of a resumed run equal those of an uninterrupted one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Event {
+    /// The run begins.
+    Started,
+    /// A round is over.
+    Round(Round),
+    /// Something that the user should know.
+    Warning {
+        /// What.
+        text: String,
+    },
+    /// A seed goes on from its checkpoint.
+    Resumed {
+        /// Which seed.
+        seed: u64,
+        /// The last round that was done.
+        round: u32,
+    },
+    /// The run was asked to stop.
+    Interrupted {
+        /// In which seed.
+        seed: u64,
+        /// The last round that was done.
+        round: u32,
+    },
+    /// All seeds are done.
+    Finished,
+}
+
+/// A round of a seed, as the server saw it.
+///
+/// A number that is not finite is written as `null` and read as NaN.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Round {
+    /// The seed.
+    pub seed: u64,
+    /// The round, counted from 1.
+    pub round: u32,
+    /// The learning rate of the clients.
+    #[serde(with = "number")]
+    pub learning_rate: f64,
+    /// The clients that were asked, in their order.
+    pub participants: Vec<String>,
+    /// Those whose reply was not used.
+    pub dropped: Vec<DroppedClient>,
+    /// The mean loss of the participants in training.
+    #[serde(with = "number")]
+    pub train_loss: f64,
+    /// The mean loss of the new model over the validation trials of all clients.
+    #[serde(with = "number")]
+    pub validation_loss: f64,
+    /// Its macro-F1 on the pooled validation trials, in rounds that are evaluated.
+    pub validation_f1: Option<f64>,
+    /// Its macro-F1 on the pooled test trials, in rounds that are evaluated.
+    pub test_f1: Option<f64>,
+    /// Bytes from the clients to the server.
+    pub bytes_up: u64,
+    /// Bytes from the server to the clients.
+    pub bytes_down: u64,
+    /// How the averages of the Stiefel parameters went.
+    pub layers: Vec<LayerReport>,
+    /// Whether a mean lacked full rank and the fallback took its place.
+    pub fallback: bool,
+}
+
+/// A client whose reply was not used.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DroppedClient {
+    /// Which client.
+    pub client: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// The average of one Stiefel parameter.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LayerReport {
+    /// The parameter.
+    pub name: String,
+    /// The smallest singular value of the clients' mean: 1 when all agree, 0 when the mean has no full rank.
+    #[serde(with = "number")]
+    pub consensus: f64,
+    /// The mean distance of the clients from the model that they were sent.
+    #[serde(with = "number")]
+    pub drift_mean: f64,
+    /// The largest of these distances.
+    #[serde(with = "number")]
+    pub drift_max: f64,
+    /// The distance between the results of ProjAvg and RLAvg.
+    #[serde(with = "number")]
+    pub proj_rl_distance: f64,
+}

@@ -1,0 +1,33 @@
+//! The run folder's vocabulary: what a run writes and a report reads.
+//!
+//! | file | type |
+//! |---|---|
+//! | the folder itself | [`RunFolder`] |
+//! | `manifest.json` | [`Manifest`] |
+//! | `events.jsonl` | [`Event`], [`EventLog`] |
+//! | `results.csv` | [`ResultRow`], [`ResultTable`] |
+//! | `shards.json` | [`Shards`] |
+//!
+//! Types and files only: nothing here trains, and nothing here knows a model, so that a report can be drawn years later. Whole files are
+//! written by [`atomic::write`]; the log of events is the one file that grows, and [`EventLog`] mends what a kill leaves of it.
+
+pub mod atomic;
+mod csv;
+mod error;
+mod event;
+mod event_log;
+mod folder;
+mod json;
+mod manifest;
+mod number;
+mod results;
+mod shards;
+
+pub use csv::CsvFault;
+pub use error::Error;
+pub use event::{DroppedClient, Event, LayerReport, Round};
+pub use event_log::EventLog;
+pub use folder::RunFolder;
+pub use manifest::{ExcludedSubject, Manifest, SCHEMA_VERSION, Status};
+pub use results::{COLUMNS, ResultRow, ResultTable};
+pub use shards::{HeldOutShard, SeedShards, Shard, Shards};

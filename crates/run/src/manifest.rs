@@ -1,0 +1,109 @@
+//! What was run, on what, by which version, and how it ended.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Error, json};
+
+/// The version of the files of a run folder.
+pub const SCHEMA_VERSION: u64 = 1;
+
+/// The identity of a run: enough to do it again and to know whether two runs may be compared.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// The version of the files, [`SCHEMA_VERSION`].
+    pub schema: u64,
+    /// The version of the software.
+    pub fedspd_version: String,
+    /// The name of the experiment.
+    pub name: String,
+    /// The hash of the resolved configuration, in hexadecimal digits.
+    pub config_hash: String,
+    /// The seeds, in the order in which they run.
+    pub seeds: Vec<u64>,
+    /// The dataset.
+    pub dataset: String,
+    /// The SHA-256 of the data, in hexadecimal digits; none where data are generated.
+    pub data_sha256: Option<String>,
+    /// The unit of the data.
+    pub unit: String,
+    /// The names of the classes.
+    pub classes: Vec<String>,
+    /// The names of the channels.
+    pub channels: Vec<String>,
+    /// The subjects that take part, held-out ones included.
+    pub subjects: Vec<String>,
+    /// Those that do not.
+    pub excluded: Vec<ExcludedSubject>,
+    /// How subjects are aligned.
+    pub alignment: String,
+    /// Whether alignment saw unlabelled test trials.
+    pub transductive: bool,
+    /// How clients are weighted.
+    pub weights: String,
+    /// The kind of network.
+    pub model: String,
+    /// The number of its parameters.
+    pub parameters: u64,
+    /// The instruction set that the kernels use.
+    pub cpu_path: String,
+    /// The number of threads.
+    pub threads: usize,
+    /// Seconds from start to end, of all parts of a resumed run; none until it is done.
+    pub wall_seconds: Option<f64>,
+    /// The largest memory in use; none until the run is done, or where the system does not say.
+    pub peak_memory_bytes: Option<u64>,
+    /// How far it got.
+    pub status: Status,
+}
+
+/// A subject that takes no part.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExcludedSubject {
+    /// Who.
+    pub subject: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// How far a run got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// It runs, or was killed.
+    Running,
+    /// It was asked to stop and can be resumed.
+    Interrupted,
+    /// All seeds are done.
+    Done,
+    /// It stopped with an error.
+    Failed,
+}
+
+impl Manifest {
+    /// Reads a manifest.
+    ///
+    /// # Errors
+    /// When the file cannot be read, is no manifest, or has another schema version.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        // The version comes first: what else there is depends on it.
+        #[derive(Deserialize)]
+        struct Version {
+            schema: u64,
+        }
+        let Version { schema } = json::read(path)?;
+        if schema != SCHEMA_VERSION {
+            return Err(Error::Schema { path: path.to_owned(), found: schema, known: SCHEMA_VERSION });
+        }
+        json::read(path)
+    }
+
+    /// Writes it as a whole.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn write(&self, path: &Path) -> Result<(), Error> {
+        json::write(path, self)
+    }
+}

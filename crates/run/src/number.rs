@@ -1,0 +1,13 @@
+//! Numbers that may be none: JSON has no NaN, so what is not finite is `null` and comes back as NaN.
+
+use serde::{Deserialize, Deserializer, Serializer};
+
+// The signature is serde's.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+pub(crate) fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    if value.is_finite() { serializer.serialize_f64(*value) } else { serializer.serialize_none() }
+}
+
+pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or(f64::NAN))
+}
