@@ -14,6 +14,10 @@ pub(crate) enum Failure {
     Network(fedspd_nn::Error),
     /// Recordings, their preparation, or downloads.
     Data(Box<fedspd_eeg::Error>),
+    /// An experiment could not be set up or could not go on.
+    Experiment(Box<fedspd_experiment::Error>),
+    /// A run was interrupted: what to type to go on with it.
+    Interrupted { round: u32, resume: Option<String> },
     /// Files that are not what was published.
     WrongFiles { wrong: usize, missing: usize },
     /// Options that do not go together.
@@ -33,7 +37,10 @@ impl Failure {
             | Self::Data(_)
             | Self::WrongFiles { .. }
             | Self::Usage(_) => ExitCode::from(1),
+            Self::Experiment(error) => ExitCode::from(if error.is_environment() { 2 } else { 1 }),
             Self::Output(_) => ExitCode::from(2),
+            // 128 and the number of SIGINT, as shells have it.
+            Self::Interrupted { .. } => ExitCode::from(130),
         }
     }
 
@@ -46,6 +53,7 @@ impl Failure {
             }
             Self::Network(error) => error.hint(),
             Self::Data(error) => error.hint(),
+            Self::Experiment(error) => error.hint(),
             Self::WrongFiles { .. } => Some("delete wrong files and run `fedspd data fetch`".into()),
             _ => None,
         }
@@ -58,6 +66,14 @@ impl fmt::Display for Failure {
             Self::Geometry(error) => writeln!(f, "error: {error}")?,
             Self::Network(error) => writeln!(f, "error: {error}")?,
             Self::Data(error) => writeln!(f, "error: {error}")?,
+            Self::Experiment(error) => writeln!(f, "error: {error}")?,
+            Self::Interrupted { round, resume } => {
+                write!(f, "interrupted after round {round}")?;
+                match resume {
+                    Some(command) => writeln!(f, "; go on with `{command}`")?,
+                    None => writeln!(f)?,
+                }
+            }
             Self::WrongFiles { wrong, missing } => {
                 writeln!(f, "error: {wrong} files are not what was published, {missing} are missing")?;
             }
@@ -91,6 +107,23 @@ impl From<fedspd_eeg::Error> for Failure {
             fedspd_eeg::Error::Geometry(error) => Self::Geometry(error),
             other => Self::Data(Box::new(other)),
         }
+    }
+}
+
+impl From<fedspd_experiment::Error> for Failure {
+    fn from(error: fedspd_experiment::Error) -> Self {
+        use fedspd_experiment::Error;
+        match error {
+            Error::Data(error) => Self::from(*error),
+            Error::Network(error) => Self::from(error),
+            other => Self::Experiment(Box::new(other)),
+        }
+    }
+}
+
+impl From<fedspd_experiment::config::ConfigError> for Failure {
+    fn from(error: fedspd_experiment::config::ConfigError) -> Self {
+        Self::from(fedspd_experiment::Error::from(error))
     }
 }
 

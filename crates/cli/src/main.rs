@@ -1,10 +1,13 @@
 //! The `fedspd` command.
 //!
 //! One file per verb under `verbs/`; this file parses, calls the verb and turns its result into an exit code:
-//! 0 success, 1 the user can fix it, 2 a bug or the environment.
+//! 0 success, 1 the user can fix it, 2 a bug or the environment, 130 interrupted.
 
 mod failure;
+mod interrupt;
+mod outcome;
 mod progress;
+mod rounds;
 mod table;
 mod verbs;
 
@@ -25,10 +28,20 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Verb {
-    /// Train a small network on generated data, and show what averaging does to its weights.
+    /// Train on a small sample of real EEG in every way there is, and compare. Takes about a minute.
     Demo(verbs::demo::Arguments),
     /// Datasets: list, download, verify, inspect, and turn into covariances.
     Data(verbs::data::Arguments),
+    /// Write a commented configuration to begin with.
+    New(verbs::new::Arguments),
+    /// Run an experiment: a built-in one such as `sample`, or a configuration of your own.
+    Run(verbs::run::Arguments),
+    /// Go on with a run that was interrupted or killed.
+    Resume(verbs::resume::Arguments),
+    /// Try a trained model on other data.
+    Eval(verbs::eval::Arguments),
+    /// What this machine offers: instructions, threads, folders.
+    Doctor(verbs::doctor::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -45,6 +58,11 @@ fn main() -> ExitCode {
     let result = match arguments.verb {
         Verb::Demo(arguments) => verbs::demo::run(&arguments, &mut out),
         Verb::Data(arguments) => verbs::data::run(&arguments, &mut out),
+        Verb::New(arguments) => verbs::new::run(&arguments, &mut out),
+        Verb::Run(arguments) => verbs::run::run(&arguments, &mut out),
+        Verb::Resume(arguments) => verbs::resume::run(&arguments, &mut out),
+        Verb::Eval(arguments) => verbs::eval::run(&arguments, &mut out),
+        Verb::Doctor(arguments) => verbs::doctor::run(&arguments, &mut out),
     };
     match result.and_then(|()| out.flush().map_err(Failure::from)) {
         Ok(()) | Err(Failure::OutputClosed) => ExitCode::SUCCESS,

@@ -13,11 +13,13 @@ pub(crate) enum Shown {
     Auto,
     /// A line every tenth of the way.
     Plain,
+    /// A JSON object on a line for every step.
+    Json,
     /// Not at all.
     Off,
 }
 
-/// A number of things to do, of which some are done.
+/// A number of things to do, of which some are done. Of an unknown number (0) only a bar counts them.
 pub(crate) struct Bar {
     what: &'static str,
     total: usize,
@@ -28,6 +30,7 @@ pub(crate) struct Bar {
 enum Kind {
     Terminal(ProgressBar),
     Lines(std::time::Instant),
+    Json(std::time::Instant),
     Off,
 }
 
@@ -44,18 +47,25 @@ impl Bar {
                 Kind::Terminal(bar)
             }
             Shown::Auto | Shown::Plain => Kind::Lines(std::time::Instant::now()),
+            Shown::Json => Kind::Json(std::time::Instant::now()),
         };
         Self { what, total, done: AtomicUsize::new(0), kind }
     }
 
     /// One more is done.
     pub(crate) fn advance(&self) {
+        self.advance_with(&serde_json::json!({}));
+    }
+
+    /// One more is done, of which programs read more than that.
+    pub(crate) fn advance_with(&self, facts: &serde_json::Value) {
         let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
         match &self.kind {
             Kind::Terminal(bar) => bar.inc(1),
             Kind::Lines(start) => {
                 // At every tenth of the way.
-                if done * 10 / self.total.max(1) > (done - 1) * 10 / self.total.max(1) {
+                let tenths = |done: usize| (done * 10).checked_div(self.total);
+                if tenths(done) > tenths(done - 1) {
                     let seconds = start.elapsed().as_secs_f64();
                     let left = seconds / done as f64 * self.total.saturating_sub(done) as f64;
                     self.line(&format!(
@@ -63,6 +73,14 @@ impl Bar {
                         self.total, self.what
                     ));
                 }
+            }
+            Kind::Json(start) => {
+                let seconds = start.elapsed().as_secs_f64();
+                let mut line = serde_json::json!({ "done": done, "of": self.total, "what": self.what, "seconds": seconds });
+                if let (Some(line), Some(facts)) = (line.as_object_mut(), facts.as_object()) {
+                    line.extend(facts.clone());
+                }
+                self.line(&line.to_string());
             }
             Kind::Off => {}
         }
@@ -80,6 +98,7 @@ impl Bar {
         match &self.kind {
             Kind::Terminal(bar) => bar.println(text),
             Kind::Lines(_) => self.line(text),
+            Kind::Json(_) => self.line(&serde_json::json!({ "note": text }).to_string()),
             Kind::Off => {}
         }
     }

@@ -36,7 +36,11 @@ pub(crate) fn subjects(align: &Align, about: &About, design: &Design) -> Vec<Sub
 }
 
 /// Aligned covariances.
-pub(crate) fn covariances(kind: AlignKind, subjects: &[Subject], covariances: &Covariances) -> Result<Covariances, Error> {
+pub(crate) fn covariances(
+    kind: AlignKind,
+    subjects: &[Subject],
+    covariances: &Covariances,
+) -> Result<Covariances, Error> {
     let metric = match kind {
         AlignKind::None | AlignKind::Euclidean => return Ok(covariances.clone()),
         AlignKind::Riemannian => SpdMetric::AffineInvariant,

@@ -34,7 +34,8 @@ impl<'a, T: Real, M: Model<T>> Course<'a, T, M> {
     ) -> Result<Vec<Self>, Error> {
         let course = |names: Vec<String>, shards: &'a [Shard], numbers: Vec<u32>| {
             let members = names.into_iter().map(|name| Member { name }).collect();
-            let server = Server::new(network::server(config), members, model.initial(Seed(seed))?, Seed(seed))?;
+            let server =
+                Server::new(network::server(config), members, model.initial(Seed(seed))?, Seed(seed))?;
             let solver = network::solver(config);
             let federation = Federation::new(examples, shards, numbers, solver, server, Seed(seed))?;
             let patience = config.train.early_stop as u64;
@@ -44,10 +45,14 @@ impl<'a, T: Real, M: Model<T>> Course<'a, T, M> {
         };
         let names = || design.clients.iter().map(|client| client.name.clone());
         match config.mode {
-            Mode::Federated => {
-                Ok(vec![course(names().collect(), &design.shards, (0..design.shards.len() as u32).collect())?])
+            Mode::Federated => Ok(vec![course(
+                names().collect(),
+                &design.shards,
+                (0..design.shards.len() as u32).collect(),
+            )?]),
+            Mode::Centralised => {
+                Ok(vec![course(vec!["all clients".into()], std::slice::from_ref(pooled), vec![0])?])
             }
-            Mode::Centralised => Ok(vec![course(vec!["all clients".into()], std::slice::from_ref(pooled), vec![0])?]),
             Mode::Local => names()
                 .zip(design.shards.chunks(1))
                 .zip(0..)
@@ -91,7 +96,9 @@ impl<'a, T: Real, M: Model<T>> Course<'a, T, M> {
 
     /// Returns to the best model, if early stopping has kept one; the round it is of, counted from 1.
     pub(crate) fn return_to_best(&mut self) -> Result<Option<u32>, Error> {
-        let Some((_, step, best)) = self.stopping.as_ref().and_then(EarlyStopping::best) else { return Ok(None) };
+        let Some((_, step, best)) = self.stopping.as_ref().and_then(EarlyStopping::best) else {
+            return Ok(None);
+        };
         self.federation.restore(&best.server, &best.clients)?;
         Ok(Some(step as u32))
     }

@@ -13,9 +13,9 @@ use fedspd_nn::{RawTrials, Seed, SpdTrials, SyntheticEeg, SyntheticTask};
 use fedspd_run::ExcludedSubject;
 use sha2::{Digest, Sha256};
 
+use crate::Error;
 use crate::config::{Config, Generated, ModelKind, Source};
 use crate::error::hexadecimal;
-use crate::Error;
 
 /// The trials of an experiment, before any split.
 pub struct Dataset {
@@ -74,9 +74,9 @@ impl Dataset {
 pub fn load(config: &Config, progress: &impl Progress) -> Result<Dataset, Error> {
     let source = config.data.source()?;
     let name = match &source {
-        Source::Definition(path) | Source::Npz(path) => {
-            path.file_stem().map_or_else(|| config.data.name.clone(), |stem| stem.to_string_lossy().into_owned())
-        }
+        Source::Definition(path) | Source::Npz(path) => path
+            .file_stem()
+            .map_or_else(|| config.data.name.clone(), |stem| stem.to_string_lossy().into_owned()),
         _ => config.data.name.clone(),
     };
     let raw = config.model.kind == ModelKind::Eegnet;
@@ -100,9 +100,11 @@ fn npz(path: &Path, name: &str, raw: bool) -> Result<Content, Error> {
         (Prepared::Covariances(_), true) => {
             Err(Error::Unsuitable { data: name.to_owned(), kind: "covariances", model: "EEGNet" })
         }
-        (Prepared::Trials(_), false) => {
-            Err(Error::Unsuitable { data: name.to_owned(), kind: "trials with all their samples", model: "SPDnet" })
-        }
+        (Prepared::Trials(_), false) => Err(Error::Unsuitable {
+            data: name.to_owned(),
+            kind: "trials with all their samples",
+            model: "SPDnet",
+        }),
     }
 }
 
@@ -135,13 +137,18 @@ fn recordings(
             [] => vec![band],
             bands => bands.iter().copied().map(Band::from).collect(),
         };
-        let (windows, estimator) = (config.covariance.windows.clone(), config.covariance.resolved_estimator());
+        let (windows, estimator) =
+            (config.covariance.windows.clone(), config.covariance.resolved_estimator());
         let features = Features { bands, windows, estimator };
         Content::Covariances(plan.covariances(&features, None, progress)?.0)
     };
     let excluded = plan.left_out.iter().map(|left_out| {
-        let measured = left_out.measured_sfreq.map_or(String::new(), |sfreq| format!(" (measured: {sfreq} Hz)"));
-        ExcludedSubject { subject: left_out.subject.clone(), reason: format!("{}{measured}", left_out.reason) }
+        let measured =
+            left_out.measured_sfreq.map_or(String::new(), |sfreq| format!(" (measured: {sfreq} Hz)"));
+        ExcludedSubject {
+            subject: left_out.subject.clone(),
+            reason: format!("{}{measured}", left_out.reason),
+        }
     });
     Ok((content, excluded.collect()))
 }
@@ -210,8 +217,10 @@ fn chosen(config: &Config, content: Content, excluded: &mut Vec<ExcludedSubject>
             classes.clone()
         }
     };
-    let asked = |subject: &String| data.subjects.as_ref().is_none_or(|selection| selection.ids().contains(subject));
-    let refused = |subject: &String| data.exclude.as_ref().is_some_and(|selection| selection.ids().contains(subject));
+    let asked =
+        |subject: &String| data.subjects.as_ref().is_none_or(|selection| selection.ids().contains(subject));
+    let refused =
+        |subject: &String| data.exclude.as_ref().is_some_and(|selection| selection.ids().contains(subject));
     let keep: Vec<(usize, usize)> = about
         .origins
         .iter()
@@ -234,14 +243,16 @@ fn chosen(config: &Config, content: Content, excluded: &mut Vec<ExcludedSubject>
     if keep.len() == about.origins.len() && classes == about.classes {
         return Ok(content);
     }
-    let origins = keep.iter().map(|&(trial, label)| Origin { label, ..about.origins[trial].clone() }).collect();
+    let origins =
+        keep.iter().map(|&(trial, label)| Origin { label, ..about.origins[trial].clone() }).collect();
     let about = About { classes, origins, ..about.clone() };
     Ok(match content {
         Content::Covariances(covariances) => {
             let inputs = covariances.inputs.clone();
             let mut numbers = Vec::new();
             for &(trial, _) in &keep {
-                (0..inputs.len()).for_each(|input| numbers.extend_from_slice(covariances.matrix(trial, input)));
+                (0..inputs.len())
+                    .for_each(|input| numbers.extend_from_slice(covariances.matrix(trial, input)));
             }
             Content::Covariances(Covariances::new(about, inputs, numbers)?)
         }

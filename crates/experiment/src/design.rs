@@ -65,7 +65,11 @@ impl Design {
             trials.sort_unstable();
             trials
         };
-        Shard { train: all(|shard| &shard.train), validation: all(|shard| &shard.validation), test: all(|shard| &shard.test) }
+        Shard {
+            train: all(|shard| &shard.train),
+            validation: all(|shard| &shard.validation),
+            test: all(|shard| &shard.test),
+        }
     }
 
     /// Trials of each class, for the run folder.

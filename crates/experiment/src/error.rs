@@ -127,16 +127,19 @@ impl Error {
             Self::Network(error) => error.hint(),
             Self::Federated(error) => error.hint(),
             Self::Run(error) => error.hint(),
-            Self::Unsuitable { model: "EEGNet", .. } => {
-                Some("prepare trials with `fedspd data prepare NAME --trials`, or use `model.kind = \"spdnet\"`".into())
-            }
-            Self::Unsuitable { .. } => {
-                Some("prepare covariances with `fedspd data prepare NAME`, or use `model.kind = \"eegnet\"`".into())
-            }
+            Self::Unsuitable { model: "EEGNet", .. } => Some(
+                "prepare trials with `fedspd data prepare NAME --trials`, or use `model.kind = \"spdnet\"`"
+                    .into(),
+            ),
+            Self::Unsuitable { .. } => Some(
+                "prepare covariances with `fedspd data prepare NAME`, or use `model.kind = \"eegnet\"`"
+                    .into(),
+            ),
             Self::UnknownSubject { known, .. } | Self::UnknownClass { known, .. } => listed(known),
-            Self::Exists { path } => {
-                Some(format!("go on with `fedspd resume {}`, or choose another folder with --out", path.display()))
-            }
+            Self::Exists { path } => Some(format!(
+                "go on with `fedspd resume {}`, or choose another folder with --out",
+                path.display()
+            )),
             Self::DataChanged { .. } | Self::ConfigChanged { .. } => Some("begin a new run".into()),
             Self::Checkpoint { .. } => Some("delete the file, and the seed begins anew".into()),
             _ => None,
@@ -173,5 +176,9 @@ impl From<fedspd_run::Error> for Error {
 
 /// Bytes as digits.
 pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]).filter_map(|digit| char::from_digit(digit.into(), 16)).collect()
+    bytes
+        .iter()
+        .flat_map(|byte| [byte >> 4, byte & 15])
+        .filter_map(|digit| char::from_digit(digit.into(), 16))
+        .collect()
 }

@@ -34,11 +34,17 @@ pub struct ModelScores {
 pub fn evaluate_model(model: &Path, data: &Path, align: AlignKind) -> Result<ModelScores, Error> {
     let (manifest, parameters) = file::load::<f64>(model)?;
     let fits = |about: &About| {
-        let facts = [("classes", &manifest.classes, &about.classes), ("channels", &manifest.channels, &about.channels)];
-        facts.into_iter().find(|(_, expected, found)| expected != found).map_or(Ok(()), |(what, expected, found)| {
-            let (expected, found) = (format!("{expected:?}"), format!("{found:?}"));
-            Err(Error::Foreign { path: model.to_owned(), what, expected, found })
-        })
+        let facts = [
+            ("classes", &manifest.classes, &about.classes),
+            ("channels", &manifest.channels, &about.channels),
+        ];
+        facts.into_iter().find(|(_, expected, found)| expected != found).map_or(
+            Ok(()),
+            |(what, expected, found)| {
+                let (expected, found) = (format!("{expected:?}"), format!("{found:?}"));
+                Err(Error::Foreign { path: model.to_owned(), what, expected, found })
+            },
+        )
     };
     match (&manifest.network, load(data)?) {
         (Network::SpdNet(config), Prepared::Covariances(mut covariances)) => {
@@ -52,7 +58,8 @@ pub fn evaluate_model(model: &Path, data: &Path, align: AlignKind) -> Result<Mod
             let (about, inputs) = (covariances.about.clone(), covariances.inputs.len());
             let net = SpdNet::<f64>::new(config.clone())?;
             let matrices = covariances.into_matrices();
-            let trials = SpdTrials::new(about.channels.len(), inputs, about.classes.len(), matrices, about.labels())?;
+            let trials =
+                SpdTrials::new(about.channels.len(), inputs, about.classes.len(), matrices, about.labels())?;
             let examples = net.prepare(trials)?;
             scores(&net, &examples, &about, false, |_| Ok(parameters.clone()))
         }
@@ -70,9 +77,15 @@ pub fn evaluate_model(model: &Path, data: &Path, align: AlignKind) -> Result<Mod
             same_unit(model, &manifest, &trials.about)?;
             let net = EegNet::<f64>::new(config.clone())?;
             let about = &trials.about;
-            let numbers: Vec<f64> = (0..trials.len()).flat_map(|trial| trials.trial(trial)).copied().collect();
-            let raw =
-                RawTrials::new(about.channels.len(), trials.length(), about.classes.len(), numbers, about.labels())?;
+            let numbers: Vec<f64> =
+                (0..trials.len()).flat_map(|trial| trials.trial(trial)).copied().collect();
+            let raw = RawTrials::new(
+                about.channels.len(),
+                trials.length(),
+                about.classes.len(),
+                numbers,
+                about.labels(),
+            )?;
             let examples = net.prepare(raw)?;
             scores(&net, &examples, about, true, |own| {
                 let mut parameters = parameters.clone();
@@ -80,7 +93,9 @@ pub fn evaluate_model(model: &Path, data: &Path, align: AlignKind) -> Result<Mod
                 Ok(parameters)
             })
         }
-        (Network::SpdNet(_), Prepared::Trials(_)) => Err(unsuitable(data, "trials with all their samples", "SPDnet")),
+        (Network::SpdNet(_), Prepared::Trials(_)) => {
+            Err(unsuitable(data, "trials with all their samples", "SPDnet"))
+        }
         (_, Prepared::Covariances(_)) => Err(unsuitable(data, "covariances", "EEGNet")),
         (_, Prepared::Trials(_)) => Err(unsuitable(data, "trials", "this network")),
     }

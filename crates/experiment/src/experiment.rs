@@ -48,6 +48,11 @@ impl Experiment {
         }
     }
 
+    /// The rounds of each seed, at most.
+    pub fn rounds(&self) -> u32 {
+        network::rounds(&self.config)
+    }
+
     /// How alignment is fitted, in words; none if there is none.
     pub fn alignment(&self) -> &'static str {
         match (self.config.align.kind, self.config.align.fit) {
@@ -75,7 +80,9 @@ impl Experiment {
     /// [`Error::Network`] if there is no such network.
     pub fn parameter_counts(&self) -> Result<(usize, usize), Error> {
         let layout = match &self.dataset.content {
-            Content::Covariances(covariances) => SpdNet::<f64>::new(self.spdnet(covariances))?.layout().clone(),
+            Content::Covariances(covariances) => {
+                SpdNet::<f64>::new(self.spdnet(covariances))?.layout().clone()
+            }
             Content::Trials(trials) => EegNet::<f32>::new(self.eegnet(trials))?.layout().clone(),
         };
         let trained = |parameter: &&fedspd_nn::Parameter| parameter.role == fedspd_nn::Role::Trained;
@@ -118,7 +125,8 @@ impl Experiment {
         let design = self.design(seed)?;
         let (net, examples, unit) = self.spd_examples::<T>(&design)?;
         let about = self.dataset.about();
-        let manifest = Manifest::spdnet(net.config().clone(), &unit, about.classes.clone(), about.channels.clone())?;
+        let manifest =
+            Manifest::spdnet(net.config().clone(), &unit, about.classes.clone(), about.channels.clone())?;
         let setting = Setting {
             experiment: self,
             model: &net,
@@ -130,14 +138,18 @@ impl Experiment {
     }
 
     /// The network, and the aligned trials as it reads them, with their unit.
-    pub(crate) fn spd_examples<T: Real>(&self, design: &Design) -> Result<(SpdNet<T>, Examples<T>, String), Error> {
+    pub(crate) fn spd_examples<T: Real>(
+        &self,
+        design: &Design,
+    ) -> Result<(SpdNet<T>, Examples<T>, String), Error> {
         let Content::Covariances(covariances) = &self.dataset.content else { return Err(Error::Nothing) };
         let subjects = align::subjects(&self.config.align, &covariances.about, design);
         let aligned = align::covariances(self.config.align.kind, &subjects, covariances)?;
         let (about, inputs) = (aligned.about.clone(), aligned.inputs.len());
         let net = SpdNet::<T>::new(self.spdnet(covariances))?;
         let matrices: Vec<T> = aligned.into_matrices().into_iter().map(T::from_f64).collect();
-        let trials = SpdTrials::new(about.channels.len(), inputs, about.classes.len(), matrices, about.labels())?;
+        let trials =
+            SpdTrials::new(about.channels.len(), inputs, about.classes.len(), matrices, about.labels())?;
         let examples = net.prepare(trials)?;
         Ok((net, examples, about.unit))
     }
@@ -151,15 +163,20 @@ impl Experiment {
         let design = self.design(seed)?;
         let (net, examples, unit) = self.eeg_examples::<T>(&design)?;
         let about = self.dataset.about();
-        let manifest = Manifest::eegnet(net.config().clone(), &unit, about.classes.clone(), about.channels.clone())?;
-        let calibrate = |parameters: &mut ParamSet<T>, trials: &[usize]| calibrate(&net, &examples, parameters, trials);
+        let manifest =
+            Manifest::eegnet(net.config().clone(), &unit, about.classes.clone(), about.channels.clone())?;
+        let calibrate =
+            |parameters: &mut ParamSet<T>, trials: &[usize]| calibrate(&net, &examples, parameters, trials);
         let setting =
             Setting { experiment: self, model: &net, examples: &examples, manifest, calibrate: &calibrate };
         setting.run(seed, &design, store, observer)
     }
 
     /// The network, and the aligned and scaled trials as it reads them, with their unit.
-    pub(crate) fn eeg_examples<T: Real>(&self, design: &Design) -> Result<(EegNet<T>, EegExamples<T>, String), Error> {
+    pub(crate) fn eeg_examples<T: Real>(
+        &self,
+        design: &Design,
+    ) -> Result<(EegNet<T>, EegExamples<T>, String), Error> {
         let Content::Trials(trials) = &self.dataset.content else { return Err(Error::Nothing) };
         let subjects = align::subjects(&self.config.align, &trials.about, design);
         let mut aligned = align::trials(self.config.align.kind, &subjects, trials)?;

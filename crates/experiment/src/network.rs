@@ -24,7 +24,13 @@ pub(crate) fn spdnet(config: &Config, channels: usize, inputs: usize, classes: u
 }
 
 /// The EEGNet for trials of a shape.
-pub(crate) fn eegnet(config: &Config, channels: usize, samples: usize, sfreq: f64, classes: usize) -> EegNetConfig {
+pub(crate) fn eegnet(
+    config: &Config,
+    channels: usize,
+    samples: usize,
+    sfreq: f64,
+    classes: usize,
+) -> EegNetConfig {
     EegNetConfig {
         dropout: config.model.resolved_dropout(),
         fedbn: match config.model.fedbn {

@@ -171,9 +171,10 @@ impl<'a> Subjects<'a> {
         };
         match self.takers.insert(name, taker.to_owned()) {
             None => Ok(trials.clone()),
-            Some(first) => {
-                Err(SharingError::SubjectTwice { subject: subject.to_owned(), places: [first, taker.to_owned()] })
-            }
+            Some(first) => Err(SharingError::SubjectTwice {
+                subject: subject.to_owned(),
+                places: [first, taker.to_owned()],
+            }),
         }
     }
 

@@ -75,8 +75,7 @@ pub struct Headline {
 /// Reads the headline off a table.
 pub fn headline(table: &ResultTable) -> Headline {
     let values = |client: &str, split: &str, metric: &str| -> Vec<f64> {
-        let wanted =
-            |row: &&ResultRow| row.client == client && row.split == split && row.metric == metric;
+        let wanted = |row: &&ResultRow| row.client == client && row.split == split && row.metric == metric;
         table.rows.iter().filter(wanted).map(|row| row.value).collect()
     };
     let over_seeds = |client, split, metric| summary(&values(client, split, metric));
@@ -87,6 +86,8 @@ pub fn headline(table: &ResultTable) -> Headline {
         accuracy: over_seeds("pooled", "test", "final_accuracy"),
         kappa: over_seeds("pooled", "test", "final_kappa"),
         held_out: over_seeds("pooled", "held-out", "final_macro_f1"),
-        feasibility_error: values("pooled", "model", "final_feasibility_error").into_iter().fold(0.0, f64::max),
+        feasibility_error: values("pooled", "model", "final_feasibility_error")
+            .into_iter()
+            .fold(0.0, f64::max),
     }
 }

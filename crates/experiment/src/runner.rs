@@ -18,7 +18,10 @@ use crate::{Ended, Error, Observer};
 ///
 /// # Errors
 /// Whatever happens in training.
-pub fn in_memory(experiment: &Experiment, observer: &mut (dyn Observer + Send)) -> Result<ResultTable, Error> {
+pub fn in_memory(
+    experiment: &Experiment,
+    observer: &mut (dyn Observer + Send),
+) -> Result<ResultTable, Error> {
     in_pool(experiment, || {
         let mut seeds = Vec::new();
         for &seed in experiment.config.run.seeds.as_slice() {
@@ -135,7 +138,10 @@ fn go_on(
 }
 
 /// Within a pool of as many threads as the run may use.
-fn in_pool<R: Send>(experiment: &Experiment, work: impl FnOnce() -> Result<R, Error> + Send) -> Result<R, Error> {
+fn in_pool<R: Send>(
+    experiment: &Experiment,
+    work: impl FnOnce() -> Result<R, Error> + Send,
+) -> Result<R, Error> {
     let threads = experiment.threads();
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     pool.map_err(|error| Error::Threads { threads, reason: error.to_string() })?.install(work)

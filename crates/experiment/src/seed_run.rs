@@ -48,9 +48,13 @@ impl<T: Real, M: Model<T>> Setting<'_, T, M> {
         let mut courses = Course::all(config, self.model, self.examples, design, &pooled, seed)?;
         let mut desks = self.desks(design.clients.len())?;
         let mut history: Vec<Past> = Vec::new();
-        if let Some(checkpoint) = store.as_deref().map(|store| store.checkpoint(seed)).transpose()?.flatten() {
+        if let Some(checkpoint) = store.as_deref().map(|store| store.checkpoint(seed)).transpose()?.flatten()
+        {
             if checkpoint.done {
-                return Ok((SeedRun { history: checkpoint.history, finals: checkpoint.finals }, Ended::Finished));
+                return Ok((
+                    SeedRun { history: checkpoint.history, finals: checkpoint.finals },
+                    Ended::Finished,
+                ));
             }
             for (course, state) in courses.iter_mut().zip(&checkpoint.courses) {
                 course.restore(state)?;
@@ -91,7 +95,11 @@ impl<T: Real, M: Model<T>> Setting<'_, T, M> {
                 warn(store.as_deref_mut(), observer, &text)?;
             }
             if event.participants.len() == event.dropped.len() {
-                warn(store.as_deref_mut(), observer, &format!("round {round}: nobody counts; the model stays"))?;
+                warn(
+                    store.as_deref_mut(),
+                    observer,
+                    &format!("round {round}: nobody counts; the model stays"),
+                )?;
             }
             let progress = RoundProgress {
                 seed,
@@ -151,7 +159,8 @@ impl<T: Real, M: Model<T>> Setting<'_, T, M> {
         desks: &mut [Desk<'_, T, M>],
     ) -> Result<Vec<Option<Round>>, Error> {
         let score = |shards: &[Shard], validation: &[Option<Evaluation>]| {
-            collect(shards.iter(), validation, |shard| &shard.validation).macro_f1(self.experiment.dataset.about())
+            collect(shards.iter(), validation, |shard| &shard.validation)
+                .macro_f1(self.experiment.dataset.about())
         };
         if let [course] = courses {
             return Ok(vec![Some(course.round(desks, score)?)]);
@@ -235,7 +244,12 @@ impl<T: Real, M: Model<T>> Setting<'_, T, M> {
             seed,
             round,
             learning_rate: reports.first().map_or(f64::NAN, |report| report.learning_rate),
-            participants: reports.iter().enumerate().flat_map(asked).map(|client| names[client].to_owned()).collect(),
+            participants: reports
+                .iter()
+                .enumerate()
+                .flat_map(asked)
+                .map(|client| names[client].to_owned())
+                .collect(),
             dropped: reports
                 .iter()
                 .flat_map(|report| &report.dropped)
@@ -371,10 +385,12 @@ fn add<'a>(
 /// The test score of the round with the best validation score, which is a secondary result of federated training.
 fn best_by_validation(history: &[Past]) -> Vec<Score> {
     let find = |past: &Past, split: &str| {
-        let wanted = |score: &&Score| score.client == "pooled" && score.split == split && score.metric == "macro_f1";
+        let wanted =
+            |score: &&Score| score.client == "pooled" && score.split == split && score.metric == "macro_f1";
         past.scores.iter().find(wanted).map(|score| score.value)
     };
-    let tested = history.iter().filter_map(|past| Some((find(past, "validation")?, find(past, "test")?, past.round)));
+    let tested =
+        history.iter().filter_map(|past| Some((find(past, "validation")?, find(past, "test")?, past.round)));
     // The first of equals.
     let best = tested.fold(None, |best: Option<(f64, f64, u32)>, this| match best {
         Some(best) if !(this.0 > best.0) => Some(best),

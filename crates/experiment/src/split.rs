@@ -56,7 +56,12 @@ pub struct Split {
 /// # Errors
 /// When shares or folds are out of range, a trial is not of the client's subjects, a subject has one run where runs are left out, or nothing is left
 /// for training.
-pub fn split(about: &About, client: &Client, kind: &SplitKind, stream: Stream) -> Result<Split, SharingError> {
+pub fn split(
+    about: &About,
+    client: &Client,
+    kind: &SplitKind,
+    stream: Stream,
+) -> Result<Split, SharingError> {
     let stream = stream.purpose(Purpose::Split);
     let mut split = match *kind {
         SplitKind::Stratified { train, val, test } => {
@@ -65,12 +70,13 @@ pub fn split(about: &About, client: &Client, kind: &SplitKind, stream: Stream) -
         }
         SplitKind::LeaveRunOut { folds, fold, val } => {
             check_folds(folds, fold)?;
-            let shares =
-                Shares::new([1.0 - val, val, 0.0]).filter(|_| val < 1.0).ok_or_else(|| SharingError::Setting {
+            let shares = Shares::new([1.0 - val, val, 0.0]).filter(|_| val < 1.0).ok_or_else(|| {
+                SharingError::Setting {
                     name: "val",
                     value: val.to_string(),
                     expected: "at least 0 and less than 1".into(),
-                })?;
+                }
+            })?;
             let fold_of = deal_runs(about, client, folds, stream)?;
             let (test, rest): (Vec<usize>, Vec<usize>) =
                 client.trials.iter().partition(|trial| fold_of.get(trial) == Some(&fold));
@@ -78,7 +84,10 @@ pub fn split(about: &About, client: &Client, kind: &SplitKind, stream: Stream) -
         }
     };
     if split.train.is_empty() {
-        return Err(SharingError::NothingToTrain { client: client.name.clone(), trials: client.trials.len() });
+        return Err(SharingError::NothingToTrain {
+            client: client.name.clone(),
+            trials: client.trials.len(),
+        });
     }
     for trials in [&mut split.train, &mut split.val, &mut split.test] {
         trials.sort_unstable();
@@ -88,7 +97,11 @@ pub fn split(about: &About, client: &Client, kind: &SplitKind, stream: Stream) -
 
 fn check_folds(folds: usize, fold: usize) -> Result<(), SharingError> {
     if folds < 2 {
-        return Err(SharingError::Setting { name: "folds", value: folds.to_string(), expected: "2 or more".into() });
+        return Err(SharingError::Setting {
+            name: "folds",
+            value: folds.to_string(),
+            expected: "2 or more".into(),
+        });
     }
     if fold >= folds {
         let expected = format!("less than the number of folds, {folds}");

@@ -2,3 +2,8 @@
 
 pub(crate) mod data;
 pub(crate) mod demo;
+pub(crate) mod doctor;
+pub(crate) mod eval;
+pub(crate) mod new;
+pub(crate) mod resume;
+pub(crate) mod run;

@@ -54,8 +54,7 @@ mod tests {
     fn it_stops_after_patience_and_keeps_the_best() {
         let mut stopping = EarlyStopping::new(Mode::Max, 3);
         let scores = [0.1, f64::NAN, 0.5, 0.5, 0.4, 0.3];
-        let stops: Vec<bool> =
-            scores.iter().enumerate().map(|(i, &s)| stopping.step(s, || i)).collect();
+        let stops: Vec<bool> = scores.iter().enumerate().map(|(i, &s)| stopping.step(s, || i)).collect();
         assert_eq!(stops, [false, false, false, false, false, true]);
         assert_eq!(stopping.best(), Some((0.5, 3, &2)));
 

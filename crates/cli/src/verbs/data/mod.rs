@@ -83,6 +83,6 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
 }
 
 /// Prints a value for programs.
-fn write_json(out: &mut impl Write, value: &serde_json::Value) -> Result<(), Failure> {
+pub(crate) fn write_json(out: &mut impl Write, value: &serde_json::Value) -> Result<(), Failure> {
     Ok(writeln!(out, "{value:#}")?)
 }

@@ -1,0 +1,22 @@
+//! Ctrl-C: the round under way is finished, then the command ends.
+
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+static ASKED: AtomicBool = AtomicBool::new(false);
+
+/// Listens to Ctrl-C from now on. The second time it ends the process at once; checkpoints are whole then too.
+pub(crate) fn listen() {
+    // Without a handler the process simply ends, which is safe as well.
+    let _ = ctrlc::set_handler(|| {
+        if ASKED.swap(true, Ordering::SeqCst) {
+            #[allow(clippy::exit)] // asked for twice
+            std::process::exit(130);
+        }
+        let _ = writeln!(std::io::stderr(), "finishing the round; press again to stop at once");
+    });
+}
+
+pub(crate) fn asked() -> bool {
+    ASKED.load(Ordering::SeqCst)
+}

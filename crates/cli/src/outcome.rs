@@ -1,0 +1,79 @@
+//! What a run came to, as a person or a program reads it.
+
+use std::io::Write;
+use std::path::Path;
+
+use fedspd_experiment::metrics::Summary;
+use fedspd_experiment::{Ended, Experiment, Headline, headline};
+use fedspd_run::ResultTable;
+use serde_json::json;
+
+use crate::failure::Failure;
+use crate::table::Table;
+use crate::verbs::data::{Format, write_json};
+
+/// Mean and deviation over seeds, in percent.
+pub(crate) fn percent(summary: &Summary) -> String {
+    let Summary { mean, std, .. } = *summary;
+    if std.is_nan() {
+        format!("{:.1}", 100.0 * mean)
+    } else {
+        format!("{:.1} ± {:.1}", 100.0 * mean, 100.0 * std)
+    }
+}
+
+/// Prints the headline of a run that finished, or says how to go on.
+pub(crate) fn write(
+    experiment: &Experiment,
+    folder: &Path,
+    results: &ResultTable,
+    ended: Ended,
+    format: Format,
+    out: &mut impl Write,
+) -> Result<(), Failure> {
+    if let Ended::Interrupted { round, .. } = ended {
+        let resume = Some(format!("fedspd resume {}", folder.display()));
+        return Err(Failure::Interrupted { round, resume });
+    }
+    let Headline { macro_f1, mean_client, worst_client, accuracy, kappa, held_out, feasibility_error } =
+        headline(results);
+    let seeds = experiment.config.run.seeds.as_slice();
+    if format == Format::Json {
+        let summary = |summary: Summary| {
+            let std = if summary.std.is_nan() { None } else { Some(summary.std) };
+            json!({ "mean": summary.mean, "std": std, "seeds": summary.count })
+        };
+        let unseen = if held_out.count > 0 { Some(summary(held_out)) } else { None };
+        return write_json(
+            out,
+            &json!({
+                "folder": folder.display().to_string(), "seeds": seeds, "macro_f1": summary(macro_f1), "mean_client_f1": summary(mean_client),
+                "worst_client_f1": summary(worst_client), "accuracy": summary(accuracy), "kappa": summary(kappa), "held_out_f1": unseen,
+                "feasibility_error": feasibility_error,
+            }),
+        );
+    }
+    let many = if seeds.len() > 1 {
+        format!(", mean ± deviation over {} seeds", seeds.len())
+    } else {
+        String::new()
+    };
+    writeln!(out, "Test trials of all clients, in percent{many}:\n")?;
+    let mut table = Table::new(1, &["score", "value"]);
+    for (name, summary) in [
+        ("macro-F1, all trials together", &macro_f1),
+        ("macro-F1, mean of clients", &mean_client),
+        ("macro-F1, worst client", &worst_client),
+        ("accuracy", &accuracy),
+        ("Cohen's kappa", &kappa),
+    ] {
+        table.row(vec![name.into(), percent(summary)]);
+    }
+    if held_out.count > 0 {
+        table.row(vec!["macro-F1, subjects that nobody trained on".into(), percent(&held_out)]);
+    }
+    table.row(vec!["|WᵀW − I|, largest".into(), format!("{feasibility_error:.1e}")]);
+    table.write(out)?;
+    writeln!(out, "\nEverything is in {}.", folder.display())?;
+    Ok(())
+}

@@ -1,0 +1,68 @@
+//! The progress of a run, as a person or a program sees it.
+
+use clap::Args;
+use fedspd_experiment::{Observer, RoundProgress};
+use serde_json::json;
+
+use crate::interrupt;
+use crate::progress::{Bar, Shown};
+
+/// How a run is shown.
+#[derive(Args)]
+pub(crate) struct Display {
+    /// How progress is shown.
+    #[arg(long, value_enum, default_value_t = Shown::Auto)]
+    progress: Shown,
+    /// Show no progress and no warnings.
+    #[arg(short, long, conflicts_with = "verbose")]
+    quiet: bool,
+    /// Show a line for every round.
+    #[arg(short, long)]
+    verbose: bool,
+}
+
+impl Display {
+    pub(crate) fn shown(&self) -> Shown {
+        if self.quiet { Shown::Off } else { self.progress }
+    }
+
+    /// Of so many rounds.
+    pub(crate) fn rounds(&self, rounds: usize) -> Rounds {
+        Rounds { bar: Bar::new(self.shown(), rounds, "rounds"), verbose: self.verbose }
+    }
+}
+
+/// Shows rounds.
+pub(crate) struct Rounds {
+    pub(crate) bar: Bar,
+    verbose: bool,
+}
+
+impl Observer for Rounds {
+    fn round(&mut self, progress: &RoundProgress) {
+        let RoundProgress { seed, round, rounds, clients, learning_rate, validation_f1, test_f1 } = *progress;
+        let percent =
+            |score: Option<f64>| score.map_or("–".to_owned(), |score| format!("{:.1}", 100.0 * score));
+        let text = format!(
+            "seed {seed}, round {round} of {rounds}, {clients} clients, validation F1 {}",
+            percent(validation_f1)
+        );
+        if self.verbose {
+            self.bar
+                .note(&format!("{text}, test F1 {}, learning rate {learning_rate:.2e}", percent(test_f1)));
+        }
+        self.bar.message(text);
+        self.bar.advance_with(&json!({
+            "seed": seed, "round": round, "rounds": rounds, "clients": clients, "learning_rate": learning_rate,
+            "validation_f1": validation_f1, "test_f1": test_f1,
+        }));
+    }
+
+    fn warning(&mut self, text: &str) {
+        self.bar.note(&format!("warning: {text}"));
+    }
+
+    fn interrupted(&self) -> bool {
+        interrupt::asked()
+    }
+}
