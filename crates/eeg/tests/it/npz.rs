@@ -625,6 +625,50 @@ fn write_all(path: &Path) -> Result<(), Error> {
     writer.finish()
 }
 
+/// A process that was killed leaves its draft; the next one replaces it.
+#[test]
+fn what_a_killed_process_left_is_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, draft) = (folder.path().join("x.npz"), folder.path().join("x.npz.partial"));
+    fs::write(&draft, vec![b'?'; 1 << 20]).unwrap();
+    write_all(&path).unwrap();
+    NpzFile::open(&path).unwrap();
+    assert_eq!(files(folder.path()), ["x.npz"]);
+
+    // One that is still at work is left alone.
+    let first = NpzWriter::create(&path).unwrap();
+    assert!(draft.exists());
+    let Err(error) = NpzWriter::create(&path) else { panic!() };
+    assert_eq!(error.to_string(), format!("{}: another process is writing it", path.display()));
+    assert!(draft.exists());
+    drop(first);
+    assert_eq!(files(folder.path()), ["x.npz"]);
+}
+
+/// A link stays a link, and what it leads to is written, be it there or not.
+#[cfg(unix)]
+#[test]
+fn links_are_written_through() {
+    use std::os::unix::fs::symlink;
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    fs::create_dir(at("far")).unwrap();
+    symlink("far/real.npz", at("link.npz")).unwrap();
+    symlink(at("link.npz"), at("second.npz")).unwrap();
+    for _ in 0..2 {
+        write_all(&at("second.npz")).unwrap();
+        assert!(at("link.npz").is_symlink() && at("second.npz").is_symlink());
+        NpzFile::open(at("far/real.npz")).unwrap();
+        assert_eq!(files(&at("far")), ["real.npz"]);
+    }
+    symlink("round.npz", at("round.npz")).unwrap();
+    let error = write_all(&at("round.npz")).unwrap_err().to_string();
+    assert!(error.ends_with("round.npz: links that lead to each other"), "{error}");
+    fs::create_dir(at("folder.npz")).unwrap();
+    let error = write_all(&at("folder.npz")).unwrap_err().to_string();
+    assert!(error.ends_with("folder.npz: there is something that is not a file"), "{error}");
+}
+
 #[test]
 fn what_is_written_is_read_with_the_same_bytes_every_time() {
     let folder = tempfile::tempdir().unwrap();
@@ -726,15 +770,6 @@ fn an_unfinished_archive_leaves_nothing_and_touches_nothing() {
     drop(writer);
     assert_eq!(files(folder.path()), ["x.npz"]);
     assert_eq!(fs::read(&path).unwrap(), b"before");
-
-    // Two at a time: the last one wins, both are whole.
-    let (mut one, mut two) = (NpzWriter::create(&path).unwrap(), NpzWriter::create(&path).unwrap());
-    one.floats("one", &[1], &[1.0]).unwrap();
-    two.floats("two", &[1], &[2.0]).unwrap();
-    two.finish().unwrap();
-    one.finish().unwrap();
-    assert_eq!(files(folder.path()), ["x.npz"]);
-    assert_eq!(NpzFile::open(&path).unwrap().floats("one").unwrap().values, [1.0]);
 }
 
 proptest! {
