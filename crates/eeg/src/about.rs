@@ -1,6 +1,6 @@
 //! What is known of trials beside their signals.
 
-use crate::Error;
+use crate::{Error, Making};
 
 /// The unit of signals in microvolts.
 pub const MICROVOLTS: &str = "uV";
@@ -22,6 +22,8 @@ pub struct About {
     pub sfreq: f64,
     /// [`MICROVOLTS`], [`SQUARE_MICROVOLTS`] or [`NO_UNIT`].
     pub unit: String,
+    /// How they were made.
+    pub making: Making,
     /// One for each trial.
     pub origins: Vec<Origin>,
 }

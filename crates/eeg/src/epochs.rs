@@ -57,6 +57,11 @@ impl std::fmt::Display for DropReason {
     }
 }
 
+/// Whether an annotation says that the signal is bad, as MNE reads it.
+pub(crate) fn is_bad(text: &str) -> bool {
+    text.get(..3).is_some_and(|start| start.eq_ignore_ascii_case("bad"))
+}
+
 /// The trials of a recording of so many samples, by onset, and the events that give none.
 ///
 /// An event is at the sample nearest its onset (half to even, as NumPy rounds); its trial has both ends of the interval.
@@ -69,10 +74,7 @@ pub(crate) fn epochs(
 ) -> (Vec<Epoch>, Vec<Dropped>) {
     let at = |seconds: f64| (seconds * sfreq).round_ties_even();
     let (first, length) = (at(definition.interval[0]), definition.trial_length(sfreq));
-    let bad: Vec<&Annotation> = annotations
-        .iter()
-        .filter(|a| a.text.get(..3).is_some_and(|start| start.eq_ignore_ascii_case("bad")))
-        .collect();
+    let bad: Vec<&Annotation> = annotations.iter().filter(|annotation| is_bad(&annotation.text)).collect();
     let (mut epochs, mut dropped) = (Vec::new(), Vec::new());
     let mut events: Vec<(f64, &Annotation, usize)> = annotations
         .iter()

@@ -7,6 +7,7 @@ use thiserror::Error;
 use crate::covariance::Cause;
 use crate::fetch::FetchFault;
 use crate::npz::NpzFault;
+use crate::prepare::window_name;
 use crate::read::{EdfFault, MatFault};
 use crate::store::StoreFault;
 
@@ -165,12 +166,20 @@ pub enum Error {
         cause: Box<Cause>,
     },
     /// A window that is empty or not inside the trial.
-    #[error("the window {}-{} s is empty or not inside the trial, {}-{} s", window[0], window[1], interval[0], interval[1])]
+    #[error("the window {} is empty or not inside the trial, {}", window_name(*window), window_name(*interval))]
     Window {
         /// Its ends, in seconds after the event.
         window: [f64; 2],
         /// Those of the trial.
         interval: [f64; 2],
+    },
+    /// A band or window that is asked for twice.
+    #[error("{what} {name} is given twice")]
+    Twice {
+        /// Which of the two it is.
+        what: &'static str,
+        /// Its name.
+        name: String,
     },
     /// A definition of a dataset that cannot be understood.
     #[error("{path}: {reason}", path = path.display())]
@@ -240,10 +249,18 @@ pub enum Error {
         there: Vec<String>,
     },
     /// A definition that does not say where its files come from.
-    #[error("the definition of {name} does not say which files there are and where they come from")]
+    #[error("the definition of {name} does not say where its files come from")]
     NoSource {
         /// The dataset.
         name: String,
+    },
+    /// A definition that does not list what its files are told apart by.
+    #[error("the definition of {name} does not list its {what}, so its files cannot be listed either")]
+    NotListed {
+        /// The dataset.
+        name: String,
+        /// What is not listed: `subjects`, `sessions` or `runs`.
+        what: &'static str,
     },
     /// Bytes that are no packed covariances, or covariances that cannot be packed.
     #[error("packed covariances: {fault}")]
@@ -293,7 +310,7 @@ pub enum Error {
     },
     /// A trial would reach beyond what a MATLAB file has of it.
     #[error(
-        "{path}: trials have {seconds} s, the interval is {}-{} s", interval[0], interval[1], path = path.display()
+        "{path}: trials have {seconds} s, the interval is {}", window_name(*interval), path = path.display()
     )]
     MatInterval {
         /// Which file.
@@ -330,7 +347,7 @@ pub enum Error {
         files: usize,
         /// Events that gave none.
         dropped: usize,
-        /// What is noted in the files.
+        /// What is noted in the files and no event.
         noted: Vec<String>,
     },
     /// Channels of one file at different rates.
@@ -371,28 +388,37 @@ impl Error {
             Self::Fetch { fault, .. } => fault.hint(),
             Self::NoDataFolder => Some("set `FEDSPD_DATA` to the folder where data should go".into()),
             Self::Deficient { cause, .. } => Some(cause.hint()),
-            Self::UnknownDataset { known, .. } => {
-                Some(format!("there are {known}; a definition of your own is a file whose name ends in .toml"))
-            }
+            Self::UnknownDataset { known, .. } => Some(format!(
+                "there are {known}; a definition of your own is a file whose name ends in .toml"
+            )),
             Self::NoSubject { known, .. } => Some(format!("there are {}", known.join(", "))),
             Self::Missing { .. } => {
                 Some("say where the files are with --root, or download them with `fedspd data fetch`".into())
             }
             Self::Rate { .. } => Some("leave the subject out, or resample with --resample".into()),
-            Self::Channel { count: 0, there, .. } => {
-                Some(format!("the file has {}; the definition can rename channels under [rename]", there.join(", ")))
-            }
+            Self::Channel { count: 0, there, .. } => Some(format!(
+                "the file has {}; the definition can rename channels under [rename]",
+                there.join(", ")
+            )),
             Self::Unit { unit, .. } if unit.is_empty() => {
                 Some("say it in the definition, as `unit = \"uV\"`".into())
             }
             Self::Unit { .. } => Some("leave the channel out of `channels`".into()),
-            Self::LeftOut { measured: Some(_), .. } => Some("--resample takes recordings at another rate".into()),
-            Self::NoEvents { noted, .. } if noted.is_empty() => Some("there are no annotations at all".into()),
-            Self::NoEvents { noted, .. } => {
-                Some(format!("annotations are {}; `events` must name those that begin trials", crate::names::list(noted)))
+            Self::LeftOut { measured: Some(_), .. } => {
+                Some("--resample takes recordings at another rate".into())
             }
-            Self::NoSource { .. } => {
-                Some("list `subjects` and, under [source], `base` and `checksums`; or copy the files and use --root".into())
+            Self::NoEvents { noted, dropped, .. } if noted.is_empty() => {
+                (*dropped == 0).then(|| "there are no annotations at all".into())
+            }
+            Self::NoEvents { noted, .. } => Some(format!(
+                "annotations are {}; `events` must name those that begin trials",
+                crate::names::list(noted)
+            )),
+            Self::NoSource { .. } => Some(
+                "say it under [source] with `base` and `checksums`; or copy the files and use --root".into(),
+            ),
+            Self::NotListed { what, .. } => {
+                Some(format!("add `{what}` to the definition; only a search on the disk does without"))
             }
             Self::MixedRates { .. } => Some("list the channels of one rate under `channels`".into()),
             _ => None,

@@ -1,6 +1,7 @@
 //! A look at one recording before anything is done with it.
 
 use std::collections::BTreeMap;
+use std::io::{Read, Seek};
 use std::path::Path;
 
 use serde::Serialize;
@@ -23,7 +24,7 @@ pub struct Inspection {
     pub annotations: BTreeMap<String, usize>,
     /// Where records do not follow each other.
     pub gaps: Vec<String>,
-    /// The rank of all channels of the most common rate together, and how many these are; not known if there are gaps.
+    /// The rank of the channels of the most common rate together, and how many these are; not known if there are gaps or too few samples.
     pub rank: Option<(usize, usize)>,
 }
 
@@ -44,6 +45,8 @@ pub struct ChannelLook {
     pub deviation: Option<f64>,
     /// Whether it never changes.
     pub flat: bool,
+    /// Why its values are not known, if they are not because of it alone.
+    pub fault: Option<String>,
 }
 
 impl Inspection {
@@ -57,32 +60,28 @@ impl Inspection {
         let gaps = file.gaps().map_err(|fault| fault.at(path))?;
         let header = file.header().clone();
         let places: Vec<usize> = header.sampled().collect();
-        let mut channels = Vec::with_capacity(places.len());
-        for &place in &places {
-            let signal = &header.signals[place];
-            // One channel at a time: rates may differ.
-            let values = if gaps.is_empty() { file.read(&[place]).unwrap_or_default() } else { Vec::new() };
-            let (lowest, highest) = values
-                .iter()
-                .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &x| (low.min(x), high.max(x)));
-            let mean = values.iter().sum::<f64>() / values.len() as f64;
-            let variance = values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / values.len() as f64;
-            let known = !values.is_empty();
-            channels.push(ChannelLook {
-                name: signal.label.clone(),
-                sfreq: header.sfreq(place).unwrap_or(f64::NAN),
-                unit: signal.unit.clone(),
-                lowest: known.then_some(lowest),
-                highest: known.then_some(highest),
-                deviation: known.then(|| variance.sqrt()),
-                flat: known && lowest == highest,
-            });
+        let mut channels: Vec<ChannelLook> =
+            places.iter().map(|&place| ChannelLook::unseen(&file, place)).collect();
+        let mut rank = None;
+        if gaps.is_empty() {
+            let mut groups = by_rate(&channels);
+            // The most common rate first; of equally common ones the first in the file.
+            groups.sort_by_key(|group| std::cmp::Reverse(group.len()));
+            for (number, group) in groups.iter().enumerate() {
+                let signals: Vec<usize> = group.iter().map(|&channel| places[channel]).collect();
+                let samples = file.read(&signals).map_err(|fault| fault.at(path))?;
+                for (column, &channel) in group.iter().enumerate() {
+                    channels[channel].see(samples[column.min(samples.len())..].iter().step_by(group.len()));
+                }
+                if number == 0 {
+                    rank = rank_of(group.len(), &samples)?;
+                }
+            }
         }
         let mut counts = BTreeMap::new();
         for annotation in annotations {
             *counts.entry(annotation.text).or_insert(0) += 1;
         }
-        let rank = if gaps.is_empty() { rank(&mut file, &places, &channels)? } else { None };
         Ok(Self {
             format: format!("{:?}", header.format),
             start: format!("{} {}", header.start_date, header.start_time),
@@ -95,24 +94,57 @@ impl Inspection {
     }
 }
 
-/// The rank of the channels of the most common rate that have values.
-fn rank(
-    file: &mut EdfFile<std::io::BufReader<std::fs::File>>,
-    places: &[usize],
-    channels: &[ChannelLook],
-) -> Result<Option<(usize, usize)>, Error> {
-    let count = |sfreq: f64| channels.iter().filter(|channel| channel.sfreq == sfreq).count();
-    let rates = channels.iter().filter(|channel| channel.lowest.is_some()).map(|channel| channel.sfreq);
-    let Some(common) = rates.max_by_key(|&sfreq| count(sfreq)) else { return Ok(None) };
-    let of_rate = places.iter().zip(channels);
-    let chosen: Vec<usize> =
-        of_rate.filter(|(_, c)| c.sfreq == common && c.lowest.is_some()).map(|(&place, _)| place).collect();
-    let n = chosen.len();
-    let Ok(samples) = file.read(&chosen) else { return Ok(None) };
+impl ChannelLook {
+    /// What the header says.
+    fn unseen<R: Read + Seek>(file: &EdfFile<R>, place: usize) -> Self {
+        let signal = &file.header().signals[place];
+        Self {
+            name: signal.label.clone(),
+            sfreq: file.header().sfreq(place).unwrap_or(f64::NAN),
+            unit: signal.unit.clone(),
+            lowest: None,
+            highest: None,
+            deviation: None,
+            flat: false,
+            fault: file.check(place).err().map(|fault| fault.to_string()),
+        }
+    }
+
+    /// What its values say.
+    fn see<'a>(&mut self, values: impl ExactSizeIterator<Item = &'a f64> + Clone) {
+        if values.len() == 0 {
+            return;
+        }
+        let count = values.len() as f64;
+        let extremes = values
+            .clone()
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &x| (low.min(x), high.max(x)));
+        let mean = values.clone().sum::<f64>() / count;
+        let variance = values.map(|x| (x - mean).powi(2)).sum::<f64>() / count;
+        (self.lowest, self.highest) = (Some(extremes.0), Some(extremes.1));
+        self.deviation = Some(variance.sqrt());
+        self.flat = extremes.0 == extremes.1;
+    }
+}
+
+/// The channels that can be read, those of one rate together.
+fn by_rate(channels: &[ChannelLook]) -> Vec<Vec<usize>> {
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for (place, channel) in channels.iter().enumerate().filter(|(_, channel)| channel.fault.is_none()) {
+        match groups.iter_mut().find(|group| channels[group[0]].sfreq == channel.sfreq) {
+            Some(group) => group.push(place),
+            None => groups.push(vec![place]),
+        }
+    }
+    groups
+}
+
+/// The rank of all channels of a recording, and their number; nothing if there are hardly any samples.
+fn rank_of(n: usize, samples: &[f64]) -> Result<Option<(usize, usize)>, Error> {
     if samples.len() < 2 * n {
         return Ok(None);
     }
     let mut covariance = vec![0.0; n * n];
-    CovarianceWorkspace::new(n)?.estimate(Estimator::Sample, &samples, &mut covariance)?;
+    CovarianceWorkspace::new(n)?.estimate(Estimator::Sample, samples, &mut covariance)?;
     Ok(Quality::of(n, &covariance)?.first().map(|quality| (quality.rank, n)))
 }

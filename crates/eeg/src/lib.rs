@@ -21,12 +21,14 @@ mod expansion;
 pub mod fetch;
 pub mod filter;
 mod inspect;
+mod making;
 mod names;
 pub mod npz;
 mod number;
 pub mod prepare;
 pub mod read;
 mod recording;
+mod regular;
 pub mod sample;
 mod shape;
 pub mod store;
@@ -35,12 +37,13 @@ mod trouble;
 
 pub use about::{About, MICROVOLTS, NO_UNIT, Origin, SQUARE_MICROVOLTS};
 pub use covariance::{
-    Cause, CovarianceWorkspace, Covariances, Estimator, Quality, QualitySummary, Recentring,
+    Cause, CovarianceWorkspace, Covariances, Estimator, Extent, Quality, QualitySummary, Recentring,
 };
 pub use dataset::Definition;
 pub use epochs::{DropReason, Dropped, Epoch};
 pub use error::Error;
 pub use expansion::Expansion;
 pub use inspect::{ChannelLook, Inspection};
+pub use making::{Alignment, Making};
 pub use recording::{Annotation, Recording};
 pub use trials::{EuclideanAlignment, Trials};

@@ -1,7 +1,13 @@
-//! Names in messages.
+//! Names, in lists and in messages.
 
 /// What is shown of many: a file may have thousands.
 const SHOWN: usize = 8;
+
+/// The first name that is there twice.
+pub(crate) fn first_twice(names: &[String]) -> Option<&String> {
+    let mut seen = std::collections::HashSet::new();
+    names.iter().find(|name| !seen.insert(*name))
+}
 
 /// Names in a sentence.
 pub(crate) fn list(names: &[String]) -> String {

@@ -5,7 +5,7 @@ use fedspd_manifold::{Left, SpectralFunction, SpectralMap, multiply, multiply_sy
 
 use crate::about::NO_UNIT;
 use crate::covariance::mirror;
-use crate::{About, Error};
+use crate::{About, Alignment, Error};
 
 /// Trials with all their samples.
 #[derive(Clone, Debug, PartialEq)]
@@ -135,6 +135,22 @@ impl EuclideanAlignment {
             samples.copy_from_slice(&aligned);
         }
         trials.about.unit = NO_UNIT.into();
+        trials.about.making.align = Some(Alignment::Euclidean);
+        Ok(())
+    }
+}
+
+impl Trials {
+    /// Aligns every subject by itself, on all its trials (transductive: nothing is held out).
+    ///
+    /// # Errors
+    /// As [`EuclideanAlignment::fit`] and [`EuclideanAlignment::apply`].
+    pub fn align(&mut self) -> Result<(), Error> {
+        let subjects: Vec<String> = self.about.subjects().into_iter().map(str::to_owned).collect();
+        for subject in subjects {
+            let trials = self.about.trials_of(&subject);
+            EuclideanAlignment::fit(self, &trials)?.apply(self, &trials)?;
+        }
         Ok(())
     }
 }

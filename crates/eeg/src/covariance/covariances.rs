@@ -1,6 +1,6 @@
 //! Covariances of trials.
 
-use super::{Cause, Quality};
+use super::{Cause, Extent, Quality};
 use crate::{About, Error};
 
 /// One or several covariances for each trial.
@@ -78,23 +78,24 @@ impl Covariances {
         Quality::of(self.about.channels.len(), &self.matrices)
     }
 
+    /// A matrix as an error names it: by its trial, and by its input if there are several.
+    pub(super) fn place(&self, trial: usize, input: usize) -> String {
+        let name = self.about.name(trial);
+        if self.inputs.len() == 1 { name } else { format!("{name}, {}", self.inputs[input]) }
+    }
+
     /// Checks that every matrix is positive definite.
     ///
     /// # Errors
-    /// [`Error::Deficient`] with the trial, its rank and smallest eigenvalue and the likely cause, where `samples` is what each matrix was made from (if known).
-    pub fn check(&self, qualities: &[Quality], samples: Option<usize>) -> Result<(), Error> {
+    /// [`Error::Deficient`] with the trial and input, the rank, the smallest eigenvalue and the likely cause. `extents` says what the matrices of
+    /// each input were made from; it is empty if nobody knows.
+    pub fn check(&self, qualities: &[Quality], extents: &[Extent]) -> Result<(), Error> {
         let n = self.about.channels.len();
         let Some(place) = qualities.iter().position(|quality| quality.rank < n) else { return Ok(()) };
         let (trial, input) = (place / self.inputs.len(), place % self.inputs.len());
         let Quality { rank, smallest, .. } = qualities[place];
-        let cause =
-            Cause::find(&self.about.channels, self.matrix(trial, input), samples.unwrap_or(usize::MAX));
-        Err(Error::Deficient {
-            place: self.about.name(trial),
-            rank,
-            channels: n,
-            smallest,
-            cause: Box::new(cause),
-        })
+        let extent = extents.get(input).copied();
+        let cause = Box::new(Cause::find(&self.about.channels, self.matrix(trial, input), extent));
+        Err(Error::Deficient { place: self.place(trial, input), rank, channels: n, smallest, cause })
     }
 }

@@ -7,7 +7,7 @@ mod recentring;
 
 pub use covariances::Covariances;
 pub use estimator::{CovarianceWorkspace, Estimator};
-pub use quality::{Cause, Quality, QualitySummary};
+pub use quality::{Cause, Extent, Quality, QualitySummary};
 pub use recentring::Recentring;
 
 /// Copies the lower triangle to the upper one.

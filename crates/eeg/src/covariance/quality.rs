@@ -15,6 +15,15 @@ pub struct Quality {
     pub largest: f64,
 }
 
+/// What a covariance was made from, as far as it limits its rank.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Extent {
+    /// The samples of its window.
+    pub samples: usize,
+    /// Twice its bandwidth in hertz times the seconds of its window: about as many samples of a signal that is limited to a band are independent.
+    pub freedom: f64,
+}
+
 /// The likely cause of a deficient rank.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cause {
@@ -35,6 +44,11 @@ pub enum Cause {
     },
     /// The sum of all channels is zero.
     AverageReference,
+    /// A narrow band over a short window has too few independent samples, however many there are.
+    NarrowBand {
+        /// About how many are independent.
+        freedom: f64,
+    },
     /// Some other linear dependence.
     Dependent,
 }
@@ -72,15 +86,15 @@ impl Quality {
 }
 
 impl Cause {
-    /// Finds the cause for a covariance of deficient rank that was made from so many samples.
-    pub fn find(channels: &[String], covariance: &[f64], samples: usize) -> Self {
+    /// Finds the cause for a covariance of deficient rank, and of this extent if it is known.
+    pub fn find(channels: &[String], covariance: &[f64], extent: Option<Extent>) -> Self {
         let n = channels.len();
         let at = |i: usize, j: usize| covariance[i * n + j];
         let largest = (0..n).map(|i| at(i, i)).fold(0.0, f64::max);
         if let Some(i) = (0..n).find(|&i| at(i, i) <= largest * f64::EPSILON.powi(2)) {
             return Self::FlatChannel { channel: channels[i].clone() };
         }
-        if samples <= n {
+        if let Some(Extent { samples, .. }) = extent.filter(|extent| extent.samples <= n) {
             return Self::FewSamples { samples };
         }
         for i in 0..n {
@@ -95,7 +109,11 @@ impl Cause {
         if total.abs() <= SAME * (0..n).map(|i| at(i, i)).sum::<f64>() {
             return Self::AverageReference;
         }
-        Self::Dependent
+        // Last of the causes that can be seen: a filter leaks, so few degrees of freedom need not cost rank.
+        match extent.filter(|extent| extent.freedom < n as f64) {
+            Some(Extent { freedom, .. }) => Self::NarrowBand { freedom },
+            None => Self::Dependent,
+        }
     }
 
     /// What the user can do about it.
@@ -118,6 +136,11 @@ impl Cause {
                     "all channels add up to zero, as after an average reference: leave one channel out, {shrink}"
                 )
             }
+            Self::NarrowBand { .. } => {
+                format!(
+                    "so narrow a band over so short a window tells few channels apart: take a wider band, a longer window or fewer channels, {shrink}"
+                )
+            }
             Self::Dependent => {
                 format!(
                     "some channels are combinations of others, as after interpolation or ICA: leave them out, {shrink}"
@@ -134,6 +157,9 @@ impl std::fmt::Display for Cause {
             Self::FlatChannel { channel } => write!(f, "channel {channel} is flat"),
             Self::Duplicate { channels: [a, b] } => write!(f, "channels {a} and {b} are the same"),
             Self::AverageReference => f.write_str("the channels add up to zero"),
+            Self::NarrowBand { freedom } => {
+                write!(f, "its band and window leave about {freedom:.1} degrees of freedom")
+            }
             Self::Dependent => f.write_str("channels depend on each other"),
         }
     }

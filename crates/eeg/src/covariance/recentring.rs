@@ -12,6 +12,7 @@ use crate::about::NO_UNIT;
 /// asked for, on all unlabelled trials of the subject.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recentring {
+    metric: SpdMetric,
     /// The mean of each input.
     references: Vec<Vec<f64>>,
 }
@@ -31,9 +32,9 @@ impl Recentring {
             let matrices: Vec<f64> =
                 chosen.iter().flat_map(|&trial| covariances.matrix(trial, input)).copied().collect();
             let mean = spd.mean(metric, &matrices, None, IterationLimits::default());
-            references.push(mean.map_err(|source| covariances.fault(chosen, source))?.point);
+            references.push(mean.map_err(|source| covariances.fault(chosen, input, source))?.point);
         }
-        Ok(Self { references })
+        Ok(Self { metric, references })
     }
 
     /// The mean of an input.
@@ -53,13 +54,14 @@ impl Recentring {
                 chosen.iter().flat_map(|&trial| covariances.matrix(trial, input)).copied().collect();
             whitened.resize(matrices.len(), 0.0);
             spd.whiten(reference, &matrices, &mut whitened)
-                .map_err(|source| covariances.fault(chosen, source))?;
+                .map_err(|source| covariances.fault(chosen, input, source))?;
             for (&trial, matrix) in chosen.iter().zip(whitened.chunks_exact(n * n)) {
                 let range = covariances.range(trial, input);
                 covariances.matrices_mut()[range].copy_from_slice(matrix);
             }
         }
         covariances.about.unit = NO_UNIT.into();
+        covariances.about.making.align = Some(self.metric.into());
         Ok(())
     }
 }
@@ -78,15 +80,15 @@ impl Covariances {
         Ok(())
     }
 
-    /// A fault of the geometry with the name of the trial it is about.
-    fn fault(&self, chosen: &[usize], source: fedspd_manifold::Error) -> Error {
+    /// A fault of the geometry with the name of the matrix it is about.
+    fn fault(&self, chosen: &[usize], input: usize, source: fedspd_manifold::Error) -> Error {
         use fedspd_manifold::Error::{NotFinite, NotPositiveDefinite, NotSymmetric, Overflow, TooLarge};
         match source {
             NotFinite { matrix, .. }
             | NotPositiveDefinite { matrix, .. }
             | NotSymmetric { matrix, .. }
             | Overflow { matrix, .. }
-            | TooLarge { matrix, .. } => Error::Trial { place: self.about.name(chosen[matrix]), source },
+            | TooLarge { matrix, .. } => Error::Trial { place: self.place(chosen[matrix], input), source },
             source => Error::Geometry(source),
         }
     }

@@ -5,9 +5,11 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Pattern, Selection};
+use super::{Ids, Pattern, Selection};
 use crate::Error;
+use crate::fetch::Checksum;
 use crate::filter::Band;
+use crate::names::first_twice;
 
 /// The highest rate of a recording, in hertz.
 const FASTEST: f64 = 1e6;
@@ -35,6 +37,8 @@ pub struct Definition {
     pub files: Pattern,
     /// Which subjects there are; those that files are found for if absent.
     pub subjects: Option<Selection>,
+    /// Which sessions there are, in this order; all that are found, by name, if absent.
+    pub sessions: Option<Vec<String>>,
     /// Which runs are used, in this order; all that are found, by name, if absent.
     pub runs: Option<Vec<String>>,
     /// Samples per second that every file must have.
@@ -135,6 +139,8 @@ pub struct Archive {
     pub url: String,
     /// What it is called on disk.
     pub name: String,
+    /// Its SHA-256 in hexadecimal digits, if published. Without it the first download is trusted, and its checksum recorded.
+    pub sha256: Option<String>,
     /// How the name of its entry begins, for each subject.
     pub subjects: BTreeMap<String, String>,
 }
@@ -195,11 +201,64 @@ impl Definition {
         if let Some(twice) = self.channels.as_ref().and_then(|names| first_twice(names)) {
             return Err(format!("`channels` lists {twice} twice"));
         }
+        self.check_files()?;
         match (self.format, &self.mat) {
             (Format::Mat, None) => Err("`format` is \"mat\", but there is no table `mat`".into()),
             (Format::Edf, Some(_)) => Err("there is a table `mat`, but `format` is \"edf\"".into()),
             _ => Ok(()),
         }
+    }
+
+    /// Checks that lists and archives say the same of the files as their pattern.
+    fn check_files(&self) -> Result<(), String> {
+        let (sessions, runs) = (self.files.has_session(), self.files.has_run());
+        for (name, place, list, there) in
+            [("sessions", "{session}", &self.sessions, sessions), ("runs", "{run}", &self.runs, runs)]
+        {
+            if list.is_some() && !there {
+                return Err(format!("`{name}` is a list, but `files` has no place {place}"));
+            }
+            if let Some(twice) = list.as_ref().and_then(|names| first_twice(names)) {
+                return Err(format!("`{name}` lists {twice} twice"));
+            }
+        }
+        for Archive { name, sha256, .. } in self.source.iter().flat_map(|source| &source.archives) {
+            if sessions || runs {
+                return Err(format!(
+                    "the archive {name} has one file for each subject, but `files` tells sessions or runs apart"
+                ));
+            }
+            if let Some(digits) = sha256.as_ref().filter(|digits| Checksum::from_hex(digits).is_none()) {
+                return Err(format!(
+                    "the `sha256` of the archive {name} is \"{digits}\"; it must be 64 hexadecimal digits"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// The recordings that the definition lists: subject by subject, session by session, run by run.
+    ///
+    /// # Errors
+    /// What it does not list although `files` tells it apart: `subjects`, `sessions` or `runs`.
+    pub(crate) fn listed(&self) -> Result<Vec<Ids>, &'static str> {
+        let list = |there: bool, list: &Option<Vec<String>>, name| match list {
+            Some(list) => Ok(list.clone()),
+            None if there => Err(name),
+            None => Ok(vec!["0".to_owned()]),
+        };
+        let subjects = self.subjects.as_ref().ok_or("subjects")?;
+        let sessions = list(self.files.has_session(), &self.sessions, "sessions")?;
+        let runs = list(self.files.has_run(), &self.runs, "runs")?;
+        let mut all = Vec::with_capacity(subjects.ids().len() * sessions.len() * runs.len());
+        for subject in subjects.ids() {
+            for session in &sessions {
+                for run in &runs {
+                    all.push(Ids { subject: subject.clone(), session: session.clone(), run: run.clone() });
+                }
+            }
+        }
+        Ok(all)
     }
 
     /// The classes, in the order of their names: the order of labels.
@@ -214,6 +273,13 @@ impl Definition {
             table.runs.as_ref().is_none_or(|runs| runs.iter().any(|listed| listed == run))
         };
         self.events.iter().filter(holds).find_map(|table| table.classes.get(annotation)).map(String::as_str)
+    }
+
+    /// The annotations that stand for a class, in any run.
+    pub(crate) fn annotations_of(&self, class: &str) -> Vec<&str> {
+        let events = self.events.iter().flat_map(|table| &table.classes);
+        let own = events.filter(|(_, other)| *other == class).map(|(annotation, _)| &**annotation);
+        own.collect::<std::collections::BTreeSet<_>>().into_iter().collect()
     }
 
     /// What a channel of a file is called here.
@@ -237,9 +303,4 @@ pub(crate) fn microvolts_per(unit: &str) -> Option<f64> {
         "nV" => 1e-3,
         _ => return None,
     })
-}
-
-fn first_twice(names: &[String]) -> Option<&String> {
-    let mut seen = std::collections::HashSet::new();
-    names.iter().find(|name| !seen.insert(*name))
 }

@@ -18,24 +18,27 @@ impl Definition {
         folders.flat_map(|folder| layouts.iter().map(move |layout| folder.join(layout))).collect()
     }
 
-    /// The files of some subjects, or of all.
+    /// Whether downloads can be compared with published checksums. Otherwise the first one is trusted, and its checksum recorded.
+    pub fn has_checksums(&self) -> bool {
+        let archives = self.source.as_ref().map_or(&[][..], |source| &source.archives);
+        !self.checksums.is_empty() || (!archives.is_empty() && archives.iter().all(|a| a.sha256.is_some()))
+    }
+
+    /// The files of some subjects, or of all: those of every session and run.
     ///
     /// # Errors
-    /// [`Error::NoSource`] if the definition does not say which files there are; [`Error::NoSubject`].
+    /// [`Error::NoSource`] if the definition does not say where they come from, [`Error::NotListed`] if it does not say which there are;
+    /// [`Error::NoSubject`].
     pub fn remote_files(&self, subjects: Option<&Selection>) -> Result<Vec<RemoteFile>, Error> {
-        let fault = || Error::NoSource { name: self.name.clone() };
-        let (source, all) = self.source.as_ref().zip(self.subjects.as_ref()).ok_or_else(fault)?;
-        let chosen = subjects.unwrap_or(all).ids();
-        if let Some(unknown) = chosen.iter().find(|id| !all.ids().contains(id)) {
-            return Err(Error::NoSubject { subject: unknown.clone(), known: all.ids().to_vec() });
+        let Some(source) = &self.source else { return Err(Error::NoSource { name: self.name.clone() }) };
+        let mut ids = self.listed().map_err(|what| Error::NotListed { name: self.name.clone(), what })?;
+        if let Some(chosen) = subjects {
+            if let Some(unknown) = chosen.ids().iter().find(|id| !ids.iter().any(|ids| ids.subject == **id)) {
+                let known = self.subjects.iter().flat_map(Selection::ids).cloned().collect();
+                return Err(Error::NoSubject { subject: unknown.clone(), known });
+            }
+            ids.retain(|ids| chosen.ids().contains(&ids.subject));
         }
-        let only = vec!["0".to_owned()];
-        let runs = self.runs.as_ref().unwrap_or(&only);
-        let ids = chosen.iter().flat_map(|subject| {
-            let ids =
-                move |run: &String| Ids { subject: subject.clone(), session: "0".into(), run: run.clone() };
-            runs.iter().map(ids)
-        });
         let file = |ids: Ids| {
             let path = self.files.path(&ids);
             let name = path.to_string_lossy().replace('\\', "/");
@@ -43,7 +46,7 @@ impl Definition {
             let sha256 = self.checksums.get(&name).and_then(|digits| Checksum::from_hex(digits));
             RemoteFile { urls, path, sha256, size: None }
         };
-        Ok(ids.map(file).collect())
+        Ok(ids.into_iter().map(file).collect())
     }
 
     /// Makes sure that the files of some subjects are on the disk and right: those that are found anywhere stay where they are, the others are
@@ -75,7 +78,8 @@ impl Definition {
                     fetcher.fetch(file, &home, progress)?;
                 }
                 Some((archive, entry)) => {
-                    let whole = RemoteFile::new(&archive.url, &archive.name);
+                    let sha256 = archive.sha256.as_deref().and_then(Checksum::from_hex);
+                    let whole = RemoteFile { sha256, ..RemoteFile::new(&archive.url, &archive.name) };
                     fetcher.fetch(&whole, &home, progress)?;
                     unpack(&home.join(&archive.name), entry, &home.join(&file.path))?;
                 }
@@ -129,6 +133,9 @@ fn unpack(archive: &Path, prefix: &str, target: &Path) -> Result<(), Error> {
     };
     let mut entry = zip.by_name(&name).map_err(|error| fault(error.into()))?;
     let disk = |source: io::Error| Error::File { path: target.to_owned(), source };
+    if let Some(folder) = target.parent() {
+        std::fs::create_dir_all(folder).map_err(disk)?;
+    }
     let part = target.with_extension("part");
     let mut out = File::create(&part).map_err(disk)?;
     io::copy(&mut entry, &mut out).and_then(|_| out.sync_all()).map_err(disk)?;

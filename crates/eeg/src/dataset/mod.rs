@@ -9,6 +9,7 @@ mod selection;
 
 pub(crate) use definition::microvolts_per;
 pub use definition::{Archive, Definition, EventTable, Excluded, Format, MatLayout, Source};
+pub(crate) use pattern::natural;
 pub use pattern::{Ids, Pattern};
 pub use registry::{built_in, definition};
 pub use selection::Selection;

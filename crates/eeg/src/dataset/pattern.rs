@@ -153,24 +153,23 @@ impl Pattern {
                 }
             }
         }
-        found.sort_by(|a, b| {
-            let key = |ids: &Ids| [&ids.subject, &ids.session, &ids.run].map(|id| natural(id));
-            key(a).cmp(&key(b))
-        });
+        found.sort_by(|a, b| a.natural().cmp(&b.natural()));
         found.dedup();
         Ok(found)
     }
 }
 
-/// Numbers by value, before words by letters.
-fn natural(id: &str) -> (Option<u64>, String) {
-    match id.parse::<u64>() {
-        Ok(number) => (Some(number), String::new()),
-        Err(_) => (Some(u64::MAX), id.to_owned()),
-    }
+/// Numbers by value, before words by letters. The letters of numbers count as well: `1` and `01` are two subjects, and what belongs to either
+/// must stay together.
+pub(crate) fn natural(id: &str) -> (u64, &str) {
+    (id.parse().unwrap_or(u64::MAX), id)
 }
 
 impl Ids {
+    fn natural(&self) -> [(u64, &str); 3] {
+        [natural(&self.subject), natural(&self.session), natural(&self.run)]
+    }
+
     fn get(&self, place: Place) -> &str {
         match place {
             Place::Subject => &self.subject,
@@ -264,6 +263,18 @@ mod tests {
         ] {
             assert_eq!(pattern.ids(path), None, "{path}");
         }
+    }
+
+    /// `1` and `01` are equal as numbers, but not as ids.
+    #[test]
+    fn what_belongs_to_one_subject_stays_together() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["1_3", "01_2", "1_1", "01_4", "10_1", "b_1", "2_1", "01_04", "a_1"] {
+            std::fs::write(folder.path().join(format!("{name}.edf")), "").unwrap();
+        }
+        let found = pattern("{subject}_{run}.edf").find(folder.path()).unwrap();
+        let names: Vec<String> = found.iter().map(|ids| format!("{}_{}", ids.subject, ids.run)).collect();
+        assert_eq!(names, ["01_2", "01_04", "01_4", "1_1", "1_3", "2_1", "10_1", "a_1", "b_1"]);
     }
 
     #[test]

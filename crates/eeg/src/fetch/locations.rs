@@ -2,10 +2,8 @@
 
 use std::env;
 use std::ffi::OsString;
-use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::remote::stays_inside;
 use crate::Error;
 
 /// What the environment says about folders. It is a value, so that nothing else depends on the process it runs in.
@@ -75,31 +73,17 @@ impl Locations {
         &self.folders
     }
 
-    /// The first file that exists: in each folder, under each of the sub-folders in which programs keep the dataset, such as
-    /// `MNE-eegbci-data/files/eegmmidb/1.0.0`, or an empty one for the folder itself.
-    pub fn find(&self, relative: &Path, layouts: &[&str]) -> Option<PathBuf> {
-        if !stays_inside(relative) {
-            return None;
-        }
-        self.folders
-            .iter()
-            .flat_map(|folder| layouts.iter().map(move |layout| folder.join(layout).join(relative)))
-            .find(|path| path.is_file())
-    }
-
     /// Where new files go, if a folder is known.
     pub fn download_target(&self) -> Option<&Path> {
         self.download.as_deref()
     }
 
-    /// Where new files go; made if it is not there.
+    /// Where new files go. Whoever brings the first makes it.
     ///
     /// # Errors
     ///
-    /// If no folder is known, or it cannot be made.
-    pub fn download_folder(&self) -> Result<PathBuf, Error> {
-        let folder = self.download.as_ref().ok_or(Error::NoDataFolder)?;
-        fs::create_dir_all(folder).map_err(Error::file(folder))?;
-        Ok(folder.clone())
+    /// If no folder is known.
+    pub fn download_folder(&self) -> Result<&Path, Error> {
+        self.download_target().ok_or(Error::NoDataFolder)
     }
 }

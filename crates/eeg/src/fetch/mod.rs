@@ -18,14 +18,9 @@
 //!
 //! let locations = Locations::new(None, &Environment::from_env());
 //! let file = RemoteFile::new("https://physionet.org/files/eegmmidb/1.0.0/S001/S001R04.edf", "S001/S001R04.edf");
-//! let path = match locations.find(&file.path, &["MNE-eegbci-data/files/eegmmidb/1.0.0", ""]) {
-//!     Some(path) => path,
-//!     None => {
-//!         let folder = locations.download_folder()?;
-//!         Fetcher::new(Settings::default()).fetch(&file, &folder, &mut ())?;
-//!         file.under(&folder)?
-//!     }
-//! };
+//! let folder = locations.download_folder()?;
+//! Fetcher::new(Settings::default()).fetch(&file, folder, &mut ())?;
+//! let path = file.under(folder)?;
 //! # Ok::<(), fedspd_eeg::Error>(())
 //! ```
 //!

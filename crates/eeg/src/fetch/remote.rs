@@ -57,7 +57,7 @@ impl RemoteFile {
 }
 
 /// Whether a path leads to something below the folder it is relative to.
-pub(super) fn stays_inside(path: &Path) -> bool {
+fn stays_inside(path: &Path) -> bool {
     path.file_name().is_some()
         && path.components().all(|component| matches!(component, Component::Normal(_) | Component::CurDir))
 }

@@ -13,6 +13,7 @@ use super::dtype::Dtype;
 use super::{NpzFault, NpzRows, directory};
 use crate::Error;
 use crate::number::ByteOrder;
+use crate::regular;
 use crate::trouble::{self, Trouble, speaks_of_content};
 
 const EXTENSION: &str = ".npy";
@@ -57,7 +58,7 @@ impl NpzFile<BufReader<File>> {
     /// [`Error::File`] if it cannot be read; [`Error::Npz`] if it is not an archive, cut off, or has two arrays of the same name.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
-        let file = File::open(path).map_err(|source| error(path, Trouble::File(source)))?;
+        let file = regular::open(path).map_err(|source| error(path, Trouble::File(source)))?;
         Self::new(BufReader::new(file), path)
     }
 }

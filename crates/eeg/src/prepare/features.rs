@@ -1,14 +1,18 @@
 //! What covariances are made of a trial.
 
+use std::ops::Range;
+
 use crate::filter::Band;
-use crate::{Error, Estimator};
+use crate::names::first_twice;
+use crate::{Error, Estimator, Extent, Making};
 
 /// The covariances of a trial: one for each band and window.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Features {
     /// Filter bands.
     pub bands: Vec<Band>,
-    /// Windows in seconds after the event, the first included and the last not; the whole trial, with both ends, if there are none.
+    /// Windows in seconds after the event, the first sample included and the last not; the whole trial, with both ends, if
+    /// there are none.
     pub windows: Vec<[f64; 2]>,
     /// How they are estimated.
     pub estimator: Estimator,
@@ -25,35 +29,72 @@ impl Features {
         self.bands.len() * self.windows.len().max(1)
     }
 
+    /// The windows; the whole trial is the interval of the definition.
+    fn windows(&self, interval: [f64; 2]) -> Vec<[f64; 2]> {
+        if self.windows.is_empty() { vec![interval] } else { self.windows.clone() }
+    }
+
     /// What each of them is of, bands first.
     pub(crate) fn names(&self, interval: [f64; 2]) -> Vec<String> {
-        let whole = [interval];
-        let windows = if self.windows.is_empty() { &whole[..] } else { &self.windows };
-        let name = |band: &Band, [start, end]: &[f64; 2]| format!("{band}, {start}-{end} s");
-        self.bands.iter().flat_map(|band| windows.iter().map(move |window| name(band, window))).collect()
+        let windows: Vec<String> = self.windows(interval).into_iter().map(window_name).collect();
+        let of_band = |band: &Band| windows.iter().map(|window| format!("{band}, {window}")).collect();
+        self.bands.iter().flat_map::<Vec<String>, _>(of_band).collect()
+    }
+
+    /// How they are made of trials with this interval, before any alignment.
+    pub(crate) fn making(&self, interval: [f64; 2]) -> Making {
+        Making {
+            estimator: Some(self.estimator.to_string()),
+            align: None,
+            bands: self.bands.iter().map(ToString::to_string).collect(),
+            windows: self.windows(interval).into_iter().map(window_name).collect(),
+        }
+    }
+
+    /// What each of them is made from, in the same order.
+    pub(crate) fn extents(&self, windows: &[Range<usize>], sfreq: f64) -> Vec<Extent> {
+        let extent = |band: &Band, samples: usize| Extent {
+            samples,
+            freedom: 2.0 * (band.high - band.low) * samples as f64 / sfreq,
+        };
+        let of_band = |band| windows.iter().map(move |window| extent(band, window.len()));
+        self.bands.iter().flat_map(of_band).collect()
     }
 
     /// The windows as ranges of samples of a trial.
     ///
     /// # Errors
-    /// [`Error::Window`] for one that is empty or reaches beyond the trial.
+    /// [`Error::Window`] for one that is empty or reaches beyond the trial; [`Error::Twice`] for a window or a band that is there twice: what is of
+    /// the same name would be the same matrix.
     pub(crate) fn ranges(
         &self,
         interval: [f64; 2],
         sfreq: f64,
         length: usize,
-    ) -> Result<Vec<std::ops::Range<usize>>, Error> {
-        if self.windows.is_empty() {
-            return Ok(std::iter::once(0..length).collect());
+    ) -> Result<Vec<Range<usize>>, Error> {
+        let names = self.making(interval);
+        for (what, names) in [("the band", names.bands), ("the window", names.windows)] {
+            if let Some(twice) = first_twice(&names) {
+                return Err(Error::Twice { what, name: twice.clone() });
+            }
         }
-        let range = |&[start, end]: &[f64; 2]| {
-            let [first, last] = [start, end].map(|t| ((t - interval[0]) * sfreq).round_ties_even());
+        let range = |window: [f64; 2]| {
+            // As a trial has both ends, so has the window that is all of it: one name, one matrix.
+            if window == interval {
+                return Ok(0..length);
+            }
+            let [first, last] = window.map(|t| ((t - interval[0]) * sfreq).round_ties_even());
             if first >= 0.0 && first + 2.0 <= last && last <= length as f64 {
                 Ok(first as usize..last as usize)
             } else {
-                Err(Error::Window { window: [start, end], interval })
+                Err(Error::Window { window, interval })
             }
         };
-        self.windows.iter().map(range).collect()
+        self.windows(interval).into_iter().map(range).collect()
     }
+}
+
+/// A window as it is called; with dots if a dash would stand beside a minus.
+pub(crate) fn window_name([start, end]: [f64; 2]) -> String {
+    if start < 0.0 || end < 0.0 { format!("{start}..{end} s") } else { format!("{start}-{end} s") }
 }

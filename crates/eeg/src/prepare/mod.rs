@@ -8,5 +8,6 @@ mod progress;
 mod work;
 
 pub use features::Features;
+pub(crate) use features::window_name;
 pub use plan::{LeftOut, Plan, PlanOptions, Run};
 pub use progress::Progress;

@@ -1,15 +1,15 @@
 //! Everything that can be known and checked before the work begins.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
 use super::file::{Facts, FileChannel};
-use crate::dataset::{Definition, Ids, Selection};
-use crate::epochs::{Dropped, Epoch, epochs};
+use crate::dataset::{Definition, Ids, Selection, natural};
+use crate::epochs::{Dropped, Epoch, epochs, is_bad};
 use crate::read::is_voltage;
-use crate::{About, Error, Origin};
+use crate::{About, Error, Making, Origin};
 
 /// What is asked for.
 #[derive(Clone, Debug, Default)]
@@ -30,6 +30,8 @@ pub struct Plan {
     subjects: Vec<Vec<Run>>,
     /// Events that give no trial.
     pub dropped: Vec<Dropped>,
+    /// Annotations (or labels) that begin no trial because no class of the definition is theirs, each with how often it is there.
+    pub ignored: BTreeMap<String, usize>,
     /// Subjects that the definition leaves out.
     pub left_out: Vec<LeftOut>,
 }
@@ -84,7 +86,7 @@ impl Plan {
             let facts = Facts::of(&definition, &find(roots, &definition.files.path(first))?)?;
             facts.channels.iter().map(|c| definition.channel_name(&c.label).to_owned()).collect()
         };
-        let look = |ids: &Ids| -> Result<(Run, Vec<Dropped>, BTreeSet<String>), Error> {
+        let look = |ids: &Ids| -> Result<(Run, Vec<Dropped>, Vec<String>), Error> {
             let path = find(roots, &definition.files.path(ids))?;
             let facts = Facts::of(&definition, &path)?;
             let (places, measured, samples) = choose(&definition, &channels, &path, &facts.channels)?;
@@ -101,26 +103,31 @@ impl Plan {
             let ids_of = (&*ids.subject, &*ids.run);
             let (epochs, dropped) =
                 epochs(&definition, &classes, ids_of, (samples, sfreq), &facts.annotations);
-            let noted = facts.annotations.into_iter().map(|annotation| annotation.text).collect();
-            Ok((Run { ids: ids.clone(), path, sfreq: measured, epochs, places }, dropped, noted))
+            // What is annotated as bad is heeded, not ignored.
+            let texts = facts.annotations.into_iter().map(|annotation| annotation.text);
+            let nobodys =
+                texts.filter(|text| definition.class_of(&ids.run, text).is_none() && !is_bad(text)).collect();
+            Ok((Run { ids: ids.clone(), path, sfreq: measured, epochs, places }, dropped, nobodys))
         };
         // All first, so that of several faults it is always the first that is reported.
         let looked: Vec<Result<_, _>> = recordings.par_iter().map(look).collect();
         let mut subjects: Vec<Vec<Run>> = Vec::new();
-        let (mut dropped, mut noted) = (Vec::new(), BTreeSet::new());
+        let (mut dropped, mut ignored) = (Vec::new(), BTreeMap::new());
         for result in looked {
-            let (run, drops, texts) = result?;
+            let (run, drops, nobodys) = result?;
             dropped.extend(drops);
-            noted.extend(texts);
+            for text in nobodys {
+                *ignored.entry(text).or_insert(0) += 1;
+            }
             match subjects.last_mut().filter(|runs| runs[0].ids.subject == run.ids.subject) {
                 Some(runs) => runs.push(run),
                 None => subjects.push(vec![run]),
             }
         }
-        let plan = Self { definition, classes, channels, subjects, dropped, left_out };
+        let plan = Self { definition, classes, channels, subjects, dropped, ignored, left_out };
         if plan.trials() == 0 {
             let (files, dropped) = (plan.files(), plan.dropped.len());
-            return Err(Error::NoEvents { files, dropped, noted: noted.into_iter().collect() });
+            return Err(Error::NoEvents { files, dropped, noted: plan.ignored.into_keys().collect() });
         }
         Ok(plan)
     }
@@ -150,12 +157,19 @@ impl Plan {
         self.subjects.iter().flatten().map(|run| run.epochs.len()).sum()
     }
 
+    /// The classes that have no trial in any recording, each with the annotations that would begin one: perhaps one of these is misspelt.
+    pub fn empty_classes(&self) -> Vec<(&str, Vec<&str>)> {
+        let counts = self.about("").class_counts();
+        let empty = self.classes.iter().zip(counts).filter(|(_, count)| *count == 0);
+        empty.map(|(class, _)| (&**class, self.definition.annotations_of(class))).collect()
+    }
+
     /// Samples of a trial.
     pub fn trial_length(&self) -> usize {
         self.definition.trial_length(self.definition.sfreq)
     }
 
-    /// Classes, channels and origins of the trials to come.
+    /// Classes, channels and origins of the trials to come; how they are made is not known yet.
     pub fn about(&self, unit: &str) -> About {
         self.about_runs(unit, self.subjects.iter().flatten())
     }
@@ -175,26 +189,18 @@ impl Plan {
             channels: self.channels.clone(),
             sfreq: self.definition.sfreq,
             unit: unit.to_owned(),
+            making: Making::default(),
             origins: origins.collect(),
         }
     }
 }
 
-/// The recordings asked for: subject by subject, sessions by name, runs in the definition's order.
+/// The recordings asked for, subject by subject and session by session: those that the definition lists, or else those that are found.
 fn recordings(definition: &Definition, roots: &[PathBuf], options: &PlanOptions) -> Result<Vec<Ids>, Error> {
     let pattern = &definition.files;
-    let listed = definition.subjects.as_ref().filter(|_| {
-        // Without a search, paths must follow from subjects and runs alone.
-        !pattern.has_session() && (definition.runs.is_some() || !pattern.has_run())
-    });
     let mut all = Vec::new();
-    if let Some(subjects) = listed {
-        let only = vec!["0".to_owned()];
-        for subject in subjects.ids() {
-            for run in definition.runs.as_ref().unwrap_or(&only) {
-                all.push(Ids { subject: subject.clone(), session: "0".into(), run: run.clone() });
-            }
-        }
+    if let Ok(listed) = definition.listed() {
+        all = listed;
     } else {
         for root in roots.iter().filter(|root| root.is_dir()) {
             all = pattern.find(root).map_err(|source| Error::File { path: root.clone(), source })?;
@@ -205,15 +211,10 @@ fn recordings(definition: &Definition, roots: &[PathBuf], options: &PlanOptions)
         if let Some(subjects) = &definition.subjects {
             all.retain(|ids| subjects.ids().contains(&ids.subject));
         }
-        if let Some(runs) = &definition.runs {
-            let order = |ids: &Ids| runs.iter().position(|run| *run == ids.run);
-            all.retain(|ids| order(ids).is_some());
-            // Stable, so only runs of the same session change places.
-            let places: Vec<Ids> = all.clone();
-            let group =
-                |ids: &Ids| places.iter().position(|o| o.subject == ids.subject && o.session == ids.session);
-            all.sort_by_key(|ids| (group(ids), order(ids)));
-        }
+        let is_of =
+            |list: &Option<Vec<String>>, id: &String| list.as_ref().is_none_or(|list| list.contains(id));
+        all.retain(|ids| is_of(&definition.sessions, &ids.session) && is_of(&definition.runs, &ids.run));
+        all.sort_by(|a, b| order(definition, a).cmp(&order(definition, b)));
         if all.is_empty() {
             return Err(Error::NoFiles { pattern: pattern.to_string(), roots: roots.to_vec() });
         }
@@ -231,6 +232,15 @@ fn recordings(definition: &Definition, roots: &[PathBuf], options: &PlanOptions)
         all = chosen;
     }
     Ok(all)
+}
+
+/// Where a recording comes: by the order of the definition where it has one, otherwise by names.
+fn order<'a>(definition: &Definition, ids: &'a Ids) -> impl Ord + use<'a> {
+    let place = |list: &Option<Vec<String>>, id: &String| {
+        list.as_ref().and_then(|list| list.iter().position(|listed| listed == id))
+    };
+    let session = (place(&definition.sessions, &ids.session), natural(&ids.session));
+    (natural(&ids.subject), session, place(&definition.runs, &ids.run), natural(&ids.run))
 }
 
 /// Takes out the subjects that the definition excludes.

@@ -9,7 +9,7 @@ use super::{Features, Plan, Progress, Run};
 use crate::about::{MICROVOLTS, NO_UNIT, SQUARE_MICROVOLTS};
 use crate::covariance::{CovarianceWorkspace, Quality, QualitySummary};
 use crate::filter::{Band, ZeroPhase, resample};
-use crate::{About, Covariances, Error, Trials};
+use crate::{About, Covariances, Error, Making, Trials};
 
 /// How many subjects are worked on before their results are passed on: enough that threads rarely wait for each other.
 const SUBJECTS_PER_THREAD: usize = 4;
@@ -30,9 +30,21 @@ impl Plan {
             all.extend_from_slice(covariances.matrices());
             Ok(())
         })?;
-        let unit = if recentre.is_some() { NO_UNIT } else { SQUARE_MICROVOLTS };
         let names = features.names(self.definition().interval);
-        Ok((Covariances::new(self.about(unit), names, all)?, summary))
+        Ok((Covariances::new(self.about_covariances(features, recentre), names, all)?, summary))
+    }
+
+    /// What is known of the covariances of all trials.
+    pub(crate) fn about_covariances(&self, features: &Features, recentre: Option<SpdMetric>) -> About {
+        let unit = if recentre.is_some() { NO_UNIT } else { SQUARE_MICROVOLTS };
+        let align = recentre.map(Into::into);
+        let making = Making { align, ..features.making(self.definition().interval) };
+        About { making, ..self.about(unit) }
+    }
+
+    /// How trials of one band are made.
+    pub(crate) fn making_of_trials(&self, band: Band) -> Making {
+        Making { estimator: None, ..Features::whole_trial(band).making(self.definition().interval) }
     }
 
     /// Gives the covariances of one subject after the other, recentred on all its trials if asked for, to `sink`; returns the worst of the qualities
@@ -50,8 +62,9 @@ impl Plan {
     ) -> Result<QualitySummary, Error> {
         let (definition, length) = (self.definition(), self.trial_length());
         let windows = features.ranges(definition.interval, definition.sfreq, length)?;
-        let shortest = windows.iter().map(ExactSizeIterator::len).min();
+        let extents = features.extents(&windows, definition.sfreq);
         let names = features.names(definition.interval);
+        let making = features.making(definition.interval);
         let mut summary = QualitySummary::new();
         let work = |runs: &[Run], about: About| -> Result<(Covariances, Vec<Quality>), Error> {
             let n = about.channels.len();
@@ -75,9 +88,10 @@ impl Plan {
                 first += run.epochs.len();
                 progress.file_done();
             }
+            let about = About { making: making.clone(), ..about };
             let mut covariances = Covariances::new(about, names.clone(), matrices)?;
             let qualities = covariances.quality()?;
-            covariances.check(&qualities, shortest)?;
+            covariances.check(&qualities, &extents)?;
             if let Some(metric) = recentre {
                 covariances.recentre(metric)?;
             }
@@ -104,7 +118,8 @@ impl Plan {
             }
             Ok(())
         })?;
-        Trials::new(self.about(MICROVOLTS), self.trial_length(), all)
+        let making = self.making_of_trials(band);
+        Trials::new(About { making, ..self.about(MICROVOLTS) }, self.trial_length(), all)
     }
 
     /// Gives the filtered trials of one subject after the other to `sink`.
@@ -117,7 +132,7 @@ impl Plan {
         progress: &impl Progress,
         sink: impl FnMut(Trials) -> Result<(), Error> + Send,
     ) -> Result<(), Error> {
-        let length = self.trial_length();
+        let (length, making) = (self.trial_length(), self.making_of_trials(band));
         let work = |runs: &[Run], about: About| {
             let n = about.channels.len();
             let mut all = Vec::with_capacity(about.origins.len() * length * n);
@@ -130,7 +145,7 @@ impl Plan {
                 })?;
                 progress.file_done();
             }
-            Trials::new(about, length, all)
+            Trials::new(About { making: making.clone(), ..about }, length, all)
         };
         self.each_subject(MICROVOLTS, work, sink)
     }

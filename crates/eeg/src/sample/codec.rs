@@ -10,6 +10,7 @@ use flate2::write::DeflateEncoder;
 
 use crate::about::SQUARE_MICROVOLTS;
 use crate::covariance::mirror;
+use crate::prepare::Features;
 use crate::{About, Covariances, Definition, Error, Origin};
 
 /// Packs covariances of one input each; everything that a definition says is left out.
@@ -99,15 +100,16 @@ pub fn decode(definition: &Definition, packed: &[u8]) -> Result<Covariances, Err
         }
         mirror(n, matrix);
     }
+    let features = Features::whole_trial(definition.band);
     let about = About {
         classes: definition.classes(),
         channels,
         sfreq: definition.sfreq,
         unit: SQUARE_MICROVOLTS.into(),
+        making: features.making(definition.interval),
         origins,
     };
-    let [start, end] = definition.interval;
-    Covariances::new(about, vec![format!("{}, {start}-{end} s", definition.band)], matrices)
+    Covariances::new(about, features.names(definition.interval), matrices)
 }
 
 /// The lower triangular `L` with `L L^T = A`; nothing if there is none.

@@ -28,6 +28,12 @@ pub enum StoreFault {
         /// What it is.
         kind: String,
     },
+    /// An alignment that is not known here: later stages must not take the data for what they are not.
+    #[error("`align` is \"{name}\"; it must be none, riemannian, log-euclidean or euclidean")]
+    Align {
+        /// What it is.
+        name: String,
+    },
     /// A label is not one of the classes.
     #[error("`y` has the label {label} at trial {trial}, but there are {classes} classes (counted from 0)")]
     Label {
@@ -45,6 +51,21 @@ pub enum StoreFault {
         trial: usize,
         /// What it is.
         value: f64,
+    },
+    /// A covariance is not symmetric.
+    #[error(
+        "`X` has a matrix that is not symmetric in trial {trial}, input {input}: entries ({}, {}) and ({}, {}) differ by {difference:e}",
+        entry[0], entry[1], entry[1], entry[0]
+    )]
+    NotSymmetric {
+        /// Which trial.
+        trial: usize,
+        /// Which of its matrices.
+        input: usize,
+        /// Row and column of the worst pair.
+        entry: [usize; 2],
+        /// How much the two differ.
+        difference: f64,
     },
     /// The sampling rate is no rate.
     #[error("`sfreq` is {sfreq}; it must be positive")]

@@ -4,10 +4,13 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
-use super::StoreFault;
+use fedspd_manifold::check_symmetric;
+use fedspd_manifold::simd::Simd;
+
+use super::{NOT_ALIGNED, StoreFault};
 use crate::about::{MICROVOLTS, NO_UNIT, SQUARE_MICROVOLTS};
 use crate::npz::NpzFile;
-use crate::{About, Covariances, Error, Origin, Trials};
+use crate::{About, Alignment, Covariances, Error, Making, Origin, Trials};
 
 /// What a file holds.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,6 +21,16 @@ pub enum Prepared {
     Covariances(Covariances),
 }
 
+impl Prepared {
+    /// Classes, channels and origins, and how the data were made.
+    pub fn about(&self) -> &About {
+        match self {
+            Self::Trials(trials) => &trials.about,
+            Self::Covariances(covariances) => &covariances.about,
+        }
+    }
+}
+
 /// Reads prepared data, ours or written by NumPy. Without `kind`, arrays with equal last axes are covariances.
 ///
 /// # Errors
@@ -25,6 +38,9 @@ pub enum Prepared {
 pub fn load(path: &Path) -> Result<Prepared, Error> {
     let mut archive = Archive { file: NpzFile::open(path)?, path };
     let about = archive.about()?;
+    if about.channels.is_empty() {
+        return Err(Error::NoChannels { path: path.to_owned() });
+    }
     let x = archive.have("X").and_then(|()| archive.file.floats("X"))?;
     let (trials, channels) = (about.origins.len(), about.channels.len());
     let kind = if archive.has("kind") { Some(archive.text("kind")?) } else { None };
@@ -63,6 +79,7 @@ pub fn load(path: &Path) -> Result<Prepared, Error> {
             sample_by_sample(channels, inputs, &x.values),
         )?));
     }
+    archive.symmetric(channels, inputs, &x.values)?;
     let names = if archive.has("inputs") {
         archive.names("inputs", Some(inputs))?
     } else {
@@ -100,6 +117,18 @@ impl Archive<'_> {
         if self.has(name) { Ok(()) } else { Err(self.fault(StoreFault::Absent { name })) }
     }
 
+    /// Checks that covariances are symmetric: whoever wrote them may have mistaken something else for covariances.
+    fn symmetric(&self, n: usize, inputs: usize, matrices: &[f64]) -> Result<(), Error> {
+        use fedspd_manifold::Error::NotSymmetric;
+        match check_symmetric(Simd::detect()?, n, matrices, 0..matrices.len() / (n * n)) {
+            Err(NotSymmetric { matrix, row, column, difference, .. }) => {
+                let (trial, input, entry) = (matrix / inputs, matrix % inputs, [row, column]);
+                Err(self.fault(StoreFault::NotSymmetric { trial, input, entry, difference }))
+            }
+            other => Ok(other?),
+        }
+    }
+
     fn about(&mut self) -> Result<About, Error> {
         self.have("y")?;
         let y = self.file.integers("y")?;
@@ -126,11 +155,32 @@ impl Archive<'_> {
         if !(sfreq > 0.0 && sfreq.is_finite()) {
             return Err(self.fault(StoreFault::Rate { sfreq }));
         }
-        let unit = self.text("unit")?;
+        let (unit, making) = (self.text("unit")?, self.making()?);
         let ids = subjects.into_iter().zip(sessions).zip(runs).zip(y.values);
         let origin =
             |(((subject, session), run), label)| Origin { label: label as usize, subject, session, run };
-        Ok(About { classes, channels, sfreq, unit, origins: ids.map(origin).collect() })
+        Ok(About { classes, channels, sfreq, unit, making, origins: ids.map(origin).collect() })
+    }
+
+    fn making(&mut self) -> Result<Making, Error> {
+        let mut making = Making::default();
+        if self.has("estimator") {
+            making.estimator = Some(self.text("estimator")?);
+        }
+        if self.has("align") {
+            let name = self.text("align")?;
+            making.align = Alignment::ALL.into_iter().find(|align| align.name() == name);
+            if making.align.is_none() && name != NOT_ALIGNED {
+                return Err(self.fault(StoreFault::Align { name }));
+            }
+        }
+        if self.has("bands") {
+            making.bands = self.names("bands", None)?;
+        }
+        if self.has("windows") {
+            making.windows = self.names("windows", None)?;
+        }
+        Ok(making)
     }
 
     /// A list of names, of a given length if there is one.

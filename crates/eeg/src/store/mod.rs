@@ -10,10 +10,17 @@
 //! | `classes`, `channels` | | names |
 //! | `inputs` | inputs | what each covariance of a trial is of |
 //! | `sfreq`, `unit`, `kind` | scalars | hertz; `uV`, `uV^2` or `1`; `trials` or `covariances` |
+//! | `estimator`, `align` | scalars | as on the command line; `none` if not aligned |
+//! | `bands`, `windows` | | names, such as `8-32 Hz` and `0-3 s` |
+//!
+//! Files need not have `inputs`, `kind`, and what the last two rows list: other programs do not know how the data were made, or do not say.
 
 mod fault;
 mod load;
 mod save;
+
+/// What `align` says of data that are not aligned.
+const NOT_ALIGNED: &str = "none";
 
 pub use fault::StoreFault;
 pub use load::{Prepared, load};

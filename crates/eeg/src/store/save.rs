@@ -4,11 +4,12 @@ use std::path::Path;
 
 use fedspd_manifold::SpdMetric;
 
-use crate::about::{MICROVOLTS, NO_UNIT, SQUARE_MICROVOLTS};
+use super::NOT_ALIGNED;
+use crate::about::MICROVOLTS;
 use crate::filter::Band;
 use crate::npz::NpzWriter;
 use crate::prepare::{Features, Plan, Progress};
-use crate::{About, Covariances, Error, QualitySummary, Trials};
+use crate::{About, Alignment, Covariances, Error, Making, QualitySummary, Trials};
 
 impl Covariances {
     /// Writes them to a file, which appears when it is complete.
@@ -47,7 +48,8 @@ impl Trials {
 }
 
 impl Plan {
-    /// Prepares covariances and writes them subject by subject, without holding them all; returns the worst of their qualities.
+    /// Prepares covariances and writes them subject by subject, without holding them all; returns what is known of them and the worst of their
+    /// qualities.
     ///
     /// # Errors
     /// As [`Plan::each_covariances`], and [`Error::File`].
@@ -57,7 +59,7 @@ impl Plan {
         recentre: Option<SpdMetric>,
         path: &Path,
         progress: &impl Progress,
-    ) -> Result<QualitySummary, Error> {
+    ) -> Result<(About, QualitySummary), Error> {
         let (n, inputs) = (self.channels().len(), features.inputs());
         let mut writer = NpzWriter::create(path)?;
         let mut rows = writer.float_rows::<f64>("X", &shape(self.trials(), inputs, n))?;
@@ -65,15 +67,14 @@ impl Plan {
             covariances.matrices().chunks_exact(inputs * n * n).try_for_each(|row| rows.push(row))
         })?;
         rows.finish()?;
-        let unit = if recentre.is_some() { NO_UNIT } else { SQUARE_MICROVOLTS };
-        let names = features.names(self.definition().interval);
-        write_about(&mut writer, &self.about(unit), "covariances", &names)?;
+        let about = self.about_covariances(features, recentre);
+        write_about(&mut writer, &about, "covariances", &features.names(self.definition().interval))?;
         writer.finish()?;
-        Ok(summary)
+        Ok((about, summary))
     }
 
     /// Prepares trials and writes them subject by subject, without holding them all. `change` may align or scale the trials of each subject, and
-    /// sets their unit if it does.
+    /// sets their unit if it does. Returns what is known of them.
     ///
     /// # Errors
     /// As [`Plan::each_trials`], whatever `change` returns, and [`Error::File`].
@@ -83,19 +84,25 @@ impl Plan {
         path: &Path,
         progress: &impl Progress,
         mut change: impl FnMut(&mut Trials) -> Result<(), Error> + Send,
-    ) -> Result<(), Error> {
+    ) -> Result<About, Error> {
         let n = self.channels().len();
         let mut writer = NpzWriter::create(path)?;
         let mut rows = writer.float_rows::<f32>("X", &[self.trials(), n, self.trial_length()])?;
-        let mut unit = MICROVOLTS.to_owned();
+        let mut about = About { making: self.making_of_trials(band), ..self.about(MICROVOLTS) };
         self.each_trials(band, progress, |mut trials| {
+            // A subject without trials has nothing that could change.
+            if trials.is_empty() {
+                return Ok(());
+            }
             change(&mut trials)?;
-            unit.clone_from(&trials.about.unit);
+            about.unit.clone_from(&trials.about.unit);
+            about.making.clone_from(&trials.about.making);
             (0..trials.len()).try_for_each(|trial| rows.push(&channel_by_channel(n, trials.trial(trial))))
         })?;
         rows.finish()?;
-        write_about(&mut writer, &self.about(&unit), "trials", &[])?;
-        writer.finish()
+        write_about(&mut writer, &about, "trials", &[])?;
+        writer.finish()?;
+        Ok(about)
     }
 }
 
@@ -124,7 +131,23 @@ fn write_about(writer: &mut NpzWriter, about: &About, kind: &str, inputs: &[Stri
     }
     writer.floats("sfreq", &[], &[about.sfreq])?;
     writer.strings("unit", &[], &[&about.unit])?;
-    writer.strings("kind", &[], &[kind])
+    writer.strings("kind", &[], &[kind])?;
+    write_making(writer, &about.making)
+}
+
+/// What is not known is left out.
+fn write_making(writer: &mut NpzWriter, making: &Making) -> Result<(), Error> {
+    let Making { estimator, align, bands, windows } = making;
+    if let Some(estimator) = estimator {
+        writer.strings("estimator", &[], &[estimator])?;
+    }
+    writer.strings("align", &[], &[align.map_or(NOT_ALIGNED, Alignment::name)])?;
+    for (name, list) in [("bands", bands), ("windows", windows)] {
+        if !list.is_empty() {
+            writer.strings(name, &[list.len()], list)?;
+        }
+    }
+    Ok(())
 }
 
 /// As whole numbers if all are and would be written the same again, otherwise as texts.

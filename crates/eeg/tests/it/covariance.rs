@@ -1,6 +1,8 @@
 //! Estimators and the quality of covariances (property 59).
 
-use fedspd_eeg::{About, Cause, CovarianceWorkspace, Covariances, Estimator, Origin, SQUARE_MICROVOLTS};
+use fedspd_eeg::{
+    About, Cause, CovarianceWorkspace, Covariances, Estimator, Extent, Making, Origin, SQUARE_MICROVOLTS,
+};
 
 use crate::support::{array, distance, noise};
 
@@ -12,6 +14,7 @@ pub(crate) fn about(channels: usize, trials: usize) -> About {
         channels: (0..channels).map(|channel| format!("C{channel}")).collect(),
         sfreq: 160.0,
         unit: SQUARE_MICROVOLTS.into(),
+        making: Making::default(),
         origins: (0..trials).map(origin).collect(),
     }
 }
@@ -128,7 +131,8 @@ fn deficient_covariances_are_refused_with_the_likely_cause() {
         let covariances = Covariances::new(about(n, 2), vec!["all".into()], both).unwrap();
         let qualities = covariances.quality().unwrap();
         assert_eq!((qualities[0].rank, qualities[1].rank), (n, rank), "{text}");
-        let error = covariances.check(&qualities, Some(samples.len() / n)).unwrap_err();
+        let extent = Extent { samples: samples.len() / n, freedom: 100.0 };
+        let error = covariances.check(&qualities, &[extent]).unwrap_err();
         let fedspd_eeg::Error::Deficient { smallest, ref cause, .. } = error else { panic!("{error}") };
         assert_eq!(**cause, expected);
         assert_eq!(
@@ -139,6 +143,33 @@ fn deficient_covariances_are_refused_with_the_likely_cause() {
         );
         assert!(error.hint().unwrap().contains("--estimator oas"));
     }
+}
+
+/// Each matrix is judged by its own window, and named with it.
+#[test]
+fn the_cause_is_that_of_the_matrix_at_fault() {
+    let (n, length) = (5, 60);
+    let good = estimate(Estimator::Sample, n, &noise(7, n * 4 * length));
+    let mut samples = noise(5, n * length);
+    samples.chunks_exact_mut(n).for_each(|row| row[3] = row[0] + 2.0 * row[1]);
+    let dependent = estimate(Estimator::Sample, n, &samples);
+    let names = vec!["8-32 Hz, 0-1 s".to_owned(), "10-11 Hz, 1-3 s".into()];
+    let covariances = Covariances::new(about(n, 1), names, [good, dependent].concat()).unwrap();
+    let qualities = covariances.quality().unwrap();
+    let cause = |freedom| {
+        // The first window is too short for five channels, but its matrix is not the one at fault.
+        let extents = [Extent { samples: 4, freedom: 3.0 }, Extent { samples: length, freedom }];
+        let error = covariances.check(&qualities, &extents).unwrap_err();
+        let start = "trial 0 (subject 7, session 0, run 4), 10-11 Hz, 1-3 s has a covariance of rank 4";
+        assert!(error.to_string().starts_with(start), "{error}");
+        let hint = error.hint().unwrap();
+        let fedspd_eeg::Error::Deficient { cause, .. } = error else { panic!() };
+        (*cause, hint)
+    };
+    assert_eq!(cause(5.0).0, Cause::Dependent);
+    let (narrow, hint) = cause(4.0);
+    assert_eq!(narrow, Cause::NarrowBand { freedom: 4.0 });
+    assert!(hint.contains("wider band") && !hint.contains("interpolation"), "{hint}");
 }
 
 #[test]

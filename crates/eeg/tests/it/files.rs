@@ -80,9 +80,10 @@ fn files_of_other_programs_are_used_where_they_are() {
 fn offline_means_offline() {
     let server = Server::new([]);
     let folder = tempfile::tempdir().unwrap();
-    let error =
-        small(&server, ONE).fetch(None, &locations(folder.path()), &fetcher(true), &mut ()).unwrap_err();
+    let data = folder.path().join("data");
+    let error = small(&server, ONE).fetch(None, &locations(&data), &fetcher(true), &mut ()).unwrap_err();
     assert!(error.to_string().contains("S001R04.edf"), "{error}");
+    assert!(!data.exists());
     assert!(server.requests().is_empty());
 }
 
@@ -112,13 +113,73 @@ fn archives_are_unpacked_subject_by_subject() {
     assert!(error.to_string().ends_with("no entry begins with \"kyf\""), "{error}");
 }
 
+/// An archive whose checksum is published is compared with it; what is wrong is neither kept nor unpacked.
+#[test]
+fn archives_are_checked_if_their_checksum_is_published() {
+    let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    zip.start_file("cl_a.mat", zip::write::SimpleFileOptions::default()).unwrap();
+    zip.write_all(b"first").unwrap();
+    let bytes = zip.finish().unwrap().into_inner();
+    let right = {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("archive");
+        std::fs::write(&path, &bytes).unwrap();
+        fedspd_eeg::fetch::sha256_of(&path).unwrap().to_string()
+    };
+    for (sha256, found) in [(ONE, false), (&*right, true)] {
+        let server = Server::new((0..10).map(|_| Reply::whole(&bytes)));
+        let folder = tempfile::tempdir().unwrap();
+        let mut weibo = definition("weibo2014").unwrap();
+        weibo.subjects = Some("1".parse().unwrap());
+        assert!(!weibo.has_checksums());
+        let archives = &mut weibo.source.as_mut().unwrap().archives;
+        archives.truncate(1);
+        archives[0].url = server.url("/data1.zip");
+        archives[0].sha256 = Some(sha256.to_owned());
+        assert!(weibo.has_checksums());
+        let fetched = weibo.fetch(None, &locations(folder.path()), &fetcher(false), &mut ());
+        if !found {
+            let error = fetched.unwrap_err().to_string();
+            assert!(error.contains(ONE) && error.contains(&right), "{error}");
+        }
+        assert_eq!(folder.path().join("weibo2014/subject_1.mat").exists(), found);
+        assert_eq!(folder.path().join("weibo2014/data1.zip").exists(), found);
+    }
+}
+
+/// The files of every session and run are listed, and nothing is made up where the definition does not list them.
+#[test]
+fn files_of_every_session_are_listed() {
+    let base = "name = \"mine\"\nformat = \"edf\"\nfiles = \"{subject}/{session}_{run}.edf\"\nsfreq = 160\ninterval = [0, 3]\nband = [8, 32]\nevents = [{ classes = { T1 = \"one\" } }]\nsource = { base = \"https://example.org/\" }\n";
+    let lists = ["subjects = \"1-2\"\n", "sessions = [\"b\", \"a\"]\n", "runs = [\"1\", \"2\"]\n"];
+    let files = |lists: &[&str]| {
+        let text = format!("{}{base}", lists.concat());
+        let files = Definition::parse(Path::new("mine.toml"), &text).unwrap().remote_files(None)?;
+        Ok::<_, fedspd_eeg::Error>(
+            files.iter().map(|file| file.path.display().to_string()).collect::<Vec<_>>(),
+        )
+    };
+    let of = |subject: u8| ["b_1", "b_2", "a_1", "a_2"].map(|name| format!("{subject}/{name}.edf"));
+    assert_eq!(files(&lists).unwrap(), [of(1), of(2)].concat());
+    for (missing, name) in ["subjects", "sessions", "runs"].into_iter().enumerate() {
+        let others: Vec<&str> =
+            lists.iter().enumerate().filter(|(i, _)| *i != missing).map(|(_, l)| *l).collect();
+        let error = files(&others).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            format!("the definition of mine does not list its {name}, so its files cannot be listed either")
+        );
+        assert!(error.hint().unwrap().contains(name));
+    }
+}
+
 #[test]
 fn a_dataset_of_ones_own_may_have_no_source() {
     let text = "name = \"mine\"\nformat = \"edf\"\nfiles = \"S{subject}.edf\"\nsfreq = 160\ninterval = [0, 3]\nband = [8, 32]\nevents = [{ classes = { T1 = \"one\" } }]\n";
     let mine = Definition::parse(Path::new("mine.toml"), text).unwrap();
     assert_eq!(
         mine.remote_files(None).unwrap_err().to_string(),
-        "the definition of mine does not say which files there are and where they come from"
+        "the definition of mine does not say where its files come from"
     );
     let unknown = "110".parse().unwrap();
     let error = definition("physionet-mi").unwrap().remote_files(Some(&unknown)).unwrap_err();

@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use fedspd_eeg::Error;
+use fedspd_eeg::dataset::definition;
 use fedspd_eeg::fetch::{Environment, Locations};
 
 fn environment(system: &str, variables: &[(&str, &str)]) -> Environment {
@@ -58,28 +59,28 @@ fn folders_are_searched_in_order_and_every_layout_in_each() {
         mne_data: Some(at("mne")),
         platform_data: Some(at("platform")),
     };
-    let layouts = ["MNE-eegbci-data/files/eegmmidb/1.0.0", "physionet.org/files/eegmmidb/1.0.0", ""];
-    let file = Path::new("S001/S001R04.edf");
     let explicit = at("explicit");
     fs::create_dir(at("mne")).unwrap();
     let locations = Locations::new(Some(&explicit), &environment);
     assert_eq!(locations.folders(), [at("explicit"), at("ours"), at("mne"), at("platform")]);
 
     // From the last place to the first: each time, the new one wins.
-    assert_eq!(locations.find(file, &layouts), None);
-    for name in ["platform", "mne", "ours", "explicit"] {
-        for layout in layouts.iter().rev() {
-            let path = at(name).join(layout).join(file);
-            put(&path);
-            assert_eq!(locations.find(file, &layouts), Some(path));
-        }
+    let mut physionet = definition("physionet-mi").unwrap();
+    physionet.runs = Some(vec!["4".into()]);
+    let (first, mut roots) = ("1".parse().unwrap(), physionet.roots(&locations));
+    let found = || {
+        let mut found = Vec::new();
+        physionet.verify(Some(&first), &locations, |path, _| found.push(path.to_owned())).unwrap();
+        found
+    };
+    let file = Path::new("S001/S001R04.edf");
+    assert_eq!(found(), [file]);
+    roots.reverse();
+    assert_eq!(roots.len(), 4 * 5);
+    for root in roots {
+        put(&root.join(file));
+        assert_eq!(found(), [root.join(file)]);
     }
-    assert_eq!(locations.find(file, &[]), None);
-    // A folder is not a file, and nothing is looked for elsewhere.
-    assert_eq!(locations.find(Path::new("S001"), &layouts), None);
-    put(&at("secret"));
-    assert_eq!(locations.find(Path::new("../secret"), &[""]), None);
-    assert_eq!(locations.find(&at("secret"), &[""]), None);
 }
 
 #[test]
@@ -101,8 +102,8 @@ fn new_files_go_to_the_first_folder_of_ours() {
     let at = |name: &str| Some(folder.path().join(name));
     fs::create_dir(folder.path().join("mne")).unwrap();
     let goes_to = |root: Option<PathBuf>, environment: &Environment| {
-        let found = Locations::new(root.as_deref(), environment).download_folder();
-        found.inspect(|folder| assert!(folder.is_dir()))
+        let locations = Locations::new(root.as_deref(), environment);
+        locations.download_folder().map(Path::to_owned)
     };
     let mut environment =
         Environment { fedspd_data: at("ours"), mne_data: at("mne"), platform_data: at("deep/platform") };

@@ -12,6 +12,7 @@ mod golden_edf;
 mod locations;
 mod mat;
 mod npz;
+mod physionet;
 mod pipeline;
 mod real;
 mod sample;

@@ -85,13 +85,65 @@ fn windows_and_bands_are_covariances_of_their_own() {
     let mut workspace = fedspd_eeg::CovarianceWorkspace::new(6).unwrap();
     workspace.estimate(Estimator::Sample, &trials.trial(3)[80 * 6..160 * 6], &mut expected).unwrap();
     assert_eq!(covariances.matrix(3, 4), expected);
-    for window in [[0.0, 0.0], [-0.1, 1.0], [2.0, 3.1], [1.0, 0.5]] {
-        let features = Features { windows: vec![window], ..features.clone() };
+    let message = |windows: &[[f64; 2]], bands: &[Band]| {
+        let features = Features { windows: windows.to_vec(), bands: bands.to_vec(), ..features.clone() };
+        plan.covariances(&features, None, &()).unwrap_err().to_string()
+    };
+    for (window, name) in
+        [([0.0, 0.0], "0-0 s"), ([-0.1, 1.0], "-0.1..1 s"), ([2.0, 3.1], "2-3.1 s"), ([1.0, 0.5], "1-0.5 s")]
+    {
         assert_eq!(
-            plan.covariances(&features, None, &()).unwrap_err().to_string(),
-            format!("the window {}-{} s is empty or not inside the trial, 0-3 s", window[0], window[1])
+            message(&[window], &[BAND]),
+            format!("the window {name} is empty or not inside the trial, 0-3 s")
         );
     }
+    assert_eq!(message(&[[0.0, 1.0], [0.0, 1.0]], &[BAND]), "the window 0-1 s is given twice");
+    assert_eq!(message(&[], &[BAND, slow, BAND]), "the band 8-32 Hz is given twice");
+}
+
+/// One name, one matrix.
+#[test]
+fn a_window_as_long_as_the_trial_is_the_trial() {
+    let plan = plan(|_| (), &subjects("1")).unwrap();
+    let whole = Features::whole_trial(BAND);
+    let (expected, _) = plan.covariances(&whole, None, &()).unwrap();
+    let features = Features { windows: vec![[0.0, 3.0]], ..whole };
+    assert_eq!(plan.covariances(&features, None, &()).unwrap().0, expected);
+    assert_eq!(expected.inputs, ["8-32 Hz, 0-3 s"]);
+}
+
+/// Windows may begin before the event.
+#[test]
+fn windows_before_the_event_have_a_name_that_can_be_read() {
+    let plan = plan(|d| d.interval = [-0.5, 2.0], &subjects("1")).unwrap();
+    let features = Features { windows: vec![[-0.5, 0.5]], ..Features::whole_trial(BAND) };
+    let (covariances, _) = plan.covariances(&features, None, &()).unwrap();
+    assert_eq!(covariances.inputs, ["8-32 Hz, -0.5..0.5 s"]);
+}
+
+/// What begins no trial is counted, and a class that never comes is noticed.
+#[test]
+fn unknown_annotations_and_empty_classes_are_reported() {
+    let plan = plan(|_| (), &subjects("1")).unwrap();
+    assert_eq!(plan.ignored.iter().map(|(text, count)| (&**text, *count)).collect::<Vec<_>>(), [("T0", 10)]);
+    assert!(plan.empty_classes().is_empty());
+
+    let misspelt = |d: &mut Definition| {
+        d.events[0].classes =
+            [("T1", "left_hand"), ("T3", "right_hand")].map(|(a, b)| (a.into(), b.into())).into();
+    };
+    let plan = self::plan(misspelt, &subjects("1")).unwrap();
+    assert_eq!(plan.empty_classes(), [("right_hand", vec!["T3"])]);
+    assert_eq!(plan.ignored.keys().collect::<Vec<_>>(), ["T0", "T2"]);
+
+    // Labels of MATLAB files.
+    let mut small = definition("weibo2014").unwrap();
+    small.subjects = Some("1".parse().unwrap());
+    small.channels = Some(vec!["Fp1".into()]);
+    small.mat.as_mut().unwrap().channels = ["Fp1", "CB1", "Fpz", "VEO", "Fp2"].map(String::from).to_vec();
+    small.events[0].classes.remove("1");
+    let plan = Plan::new(small, &[golden("eeg")], &PlanOptions::default()).unwrap();
+    assert_eq!((plan.ignored["1"], plan.trials()), (2, 6));
 }
 
 #[test]
@@ -272,6 +324,25 @@ fn runs_of_searched_datasets_keep_the_order_of_the_definition() {
     assert_eq!(ids, expected);
 }
 
+/// Sessions that a definition lists need no search, and come in its order.
+#[test]
+fn listed_sessions_come_in_their_order() {
+    let folder = tempfile::tempdir().unwrap();
+    for session in ["a", "b", "c"] {
+        let from = golden("eeg").join("S001/S001R04.edf");
+        std::fs::copy(from, folder.path().join(format!("1_{session}.edf"))).unwrap();
+    }
+    for subjects in ["", "subjects = \"1\"\n"] {
+        let text = format!(
+            "name = \"mine\"\nformat = \"edf\"\nfiles = \"{{subject}}_{{session}}.edf\"\n{subjects}sessions = [\"c\", \"a\"]\nsfreq = 160\ninterval = [0, 3]\nband = [8, 32]\nevents = [{{ classes = {{ T1 = \"one\" }} }}]\n"
+        );
+        let mine = Definition::parse(Path::new("mine.toml"), &text).unwrap();
+        let plan = Plan::new(mine, &[folder.path().to_owned()], &PlanOptions::default()).unwrap();
+        let sessions: Vec<&str> = plan.subjects()[0].iter().map(|run| &*run.ids.session).collect();
+        assert_eq!(sessions, ["c", "a"]);
+    }
+}
+
 /// Copies a golden recording with other units of its six channels.
 fn with_units(folder: &Path, name: &str, units: [&str; 6]) {
     let mut bytes = std::fs::read(golden("eeg").join("S001/S001R04.edf")).unwrap();
@@ -379,6 +450,21 @@ events = [{ classes = { T1 = "one" } }]
             "mine.toml: `unit` is \"pV\"; it must be V, mV, uV or nV",
         ),
         ("sfreq = 160", "sfreq = 160\nchannels = [\"C3\", \"C3\"]", "mine.toml: `channels` lists C3 twice"),
+        (
+            "sfreq = 160",
+            "sfreq = 160\nsessions = [\"1\"]",
+            "mine.toml: `sessions` is a list, but `files` has no place {session}",
+        ),
+        (
+            "sfreq = 160",
+            "sfreq = 160\nruns = [\"1\"]",
+            "mine.toml: `runs` is a list, but `files` has no place {run}",
+        ),
+        (
+            "events = ",
+            "source = { archives = [{ url = \"u\", name = \"a.zip\", sha256 = \"12\", subjects = {} }] }\nevents = ",
+            "mine.toml: the `sha256` of the archive a.zip is \"12\"; it must be 64 hexadecimal digits",
+        ),
         ("\"edf\"", "\"mat\"", "mine.toml: `format` is \"mat\", but there is no table `mat`"),
     ] {
         assert_eq!(message(from, to), expected);

@@ -18,7 +18,7 @@ fn the_sample_is_what_it_says() {
     let ours: Vec<i64> = about.origins.iter().map(|origin| i64::try_from(origin.label).unwrap()).collect();
     assert_eq!(ours, labels.chunks_exact(3).map(|row| row[2]).collect::<Vec<_>>());
     let qualities = sample.quality().unwrap();
-    sample.check(&qualities, None).unwrap();
+    sample.check(&qualities, &[]).unwrap();
     // MNE's, of which traces and log-determinants are stored: the factor's rounding shows in neither.
     let (_, numbers) = array::<f64>("eeg", "real-numbers");
     for (trial, row) in numbers.chunks_exact(4).enumerate() {

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use fedspd_eeg::npz::NpzWriter;
+use fedspd_eeg::npz::{NpyArray, NpzFile, NpzWriter};
 use fedspd_eeg::store::{Prepared, load};
-use fedspd_eeg::{Covariances, MICROVOLTS, Trials};
+use fedspd_eeg::{Alignment, Covariances, MICROVOLTS, Making, Trials};
+use fedspd_manifold::SpdMetric;
 
 use crate::covariance::about;
 use crate::support::noise;
@@ -15,7 +16,60 @@ fn covariances(inputs: usize) -> Covariances {
     about.origins[2].subject = "12".into();
     about.origins[3].run = "R2".into();
     let names = (0..inputs).map(|input| format!("band {input}")).collect();
-    Covariances::new(about, names, noise(1, trials * inputs * n * n)).unwrap()
+    let mut matrices = noise(1, trials * inputs * n * n);
+    for matrix in matrices.chunks_exact_mut(n * n) {
+        for i in 0..n {
+            (0..i).for_each(|j| matrix[i * n + j] = matrix[j * n + i]);
+        }
+    }
+    Covariances::new(about, names, matrices).unwrap()
+}
+
+/// How data were made is in the file, as arrays that NumPy reads without pickle.
+#[test]
+fn how_data_were_made_comes_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("covariances.npz");
+    let mut covariances = covariances(1);
+    covariances.about.making = Making {
+        estimator: Some("oas".into()),
+        align: Some(Alignment::LogEuclidean),
+        bands: vec!["8-32 Hz".into()],
+        windows: vec!["0-3 s".into()],
+    };
+    covariances.save(&path).unwrap();
+    assert_eq!(load(&path).unwrap().about().making, covariances.about.making);
+    let mut file = NpzFile::open(&path).unwrap();
+    for (name, shape, text) in [
+        ("estimator", vec![], "oas"),
+        ("align", vec![], "log-euclidean"),
+        ("bands", vec![1], "8-32 Hz"),
+        ("windows", vec![1], "0-3 s"),
+    ] {
+        assert_eq!(file.strings(name).unwrap(), NpyArray { shape, values: vec![text.to_owned()] });
+    }
+}
+
+/// Whoever loads data sees whether they are aligned, whoever aligned them.
+#[test]
+fn alignment_leaves_its_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("data.npz");
+    let align = || load(&path).unwrap().about().making.align;
+    let identity: Vec<f64> = (0..4 * 9).map(|place| f64::from(place % 9 % 4 == 0)).collect();
+    let mut covariances = Covariances::new(about(3, 4), vec!["all".into()], identity).unwrap();
+    covariances.save(&path).unwrap();
+    assert_eq!(align(), None);
+    covariances.recentre(SpdMetric::AffineInvariant).unwrap();
+    covariances.save(&path).unwrap();
+    assert_eq!(align(), Some(Alignment::Riemannian));
+    covariances.recentre(SpdMetric::LogEuclidean).unwrap();
+    assert_eq!(covariances.about.making.align, Some(Alignment::LogEuclidean));
+
+    let mut trials = Trials::new(about(2, 3), 9, noise(2, 3 * 9 * 2)).unwrap();
+    trials.align().unwrap();
+    trials.save(&path).unwrap();
+    assert_eq!(align(), Some(Alignment::Euclidean));
 }
 
 #[test]
@@ -59,6 +113,7 @@ struct Arrays {
     sfreq: Vec<f64>,
     unit: &'static str,
     kind: Option<&'static str>,
+    align: Option<&'static str>,
     without: &'static str,
 }
 
@@ -71,6 +126,7 @@ fn arrays() -> Arrays {
         sfreq: vec![160.0],
         unit: "uV^2",
         kind: None,
+        align: None,
         without: "",
     }
 }
@@ -103,6 +159,9 @@ impl Arrays {
         if let Some(kind) = self.kind {
             writer.strings("kind", &[], &[kind]).unwrap();
         }
+        if let Some(align) = self.align {
+            writer.strings("align", &[], &[align]).unwrap();
+        }
         writer.finish().unwrap();
     }
 }
@@ -122,12 +181,13 @@ fn arrays_that_do_not_fit_are_refused_with_their_fault() {
         message.strip_prefix(&format!("{}: ", path.display())).unwrap().to_owned()
     };
     arrays().write(&path);
-    assert!(matches!(load(&path).unwrap(), Prepared::Covariances(_)));
+    let Prepared::Covariances(sound) = load(&path).unwrap() else { panic!() };
+    assert_eq!(sound.about.making, Making::default());
     for name in ["X", "y", "subject", "session", "run", "classes", "channels", "sfreq", "unit"] {
         assert_eq!(message(&|a| a.without = name), format!("there is no array `{name}`"));
     }
     let shape = "it must be 2 x 3 x 3, or 2 x inputs x 3 x 3";
-    let cases: [Case<'_>; 10] = [
+    let cases: [Case<'_>; 13] = [
         (&|a| a.x = (vec![2, 4, 4], vec![1.0; 32]), format!("`X` has the shape [2, 4, 4]; {shape}")),
         (&|a| a.x = (vec![18], vec![1.0; 18]), "`X` has the shape [18]; it must be 2 x 3 x samples".into()),
         (&|a| a.x = (vec![2, 0, 3, 3], vec![]), format!("`X` has the shape [2, 0, 3, 3]; {shape}")),
@@ -141,6 +201,18 @@ fn arrays_that_do_not_fit_are_refused_with_their_fault() {
         ),
         (&|a| a.subject = vec![7], "`subject` has the shape [1]; it must be one per trial, 2".into()),
         (&|a| a.x.1[10] = f64::NAN, "`X` has NaN in trial 1".into()),
+        (
+            &|a| a.x.1[9 + 2] = 3.0,
+            "`X` has a matrix that is not symmetric in trial 1, input 0: entries (2, 0) and (0, 2) differ by 2e0".into(),
+        ),
+        (
+            &|a| a.align = Some("procrustes"),
+            "`align` is \"procrustes\"; it must be none, riemannian, log-euclidean or euclidean".into(),
+        ),
+        (
+            &|a| (a.x, a.channels) = ((vec![2, 0, 0], vec![]), vec![]),
+            "there are no channels".into(),
+        ),
         (&|a| a.sfreq = vec![0.0], "`sfreq` is 0; it must be positive".into()),
         (&|a| a.unit = "V^2", "`unit` is \"V^2\"; it must be uV^2, or 1 for none".into()),
         (

@@ -23,7 +23,7 @@ pub use fault::{EdfFault, Field};
 pub use gaps::Gap;
 pub use header::{EdfFormat, EdfHeader, EdfSignal};
 
-use crate::{Annotation, Error, Recording};
+use crate::{Annotation, Error, Recording, regular};
 
 /// How many gaps an error lists.
 const LISTED_GAPS: usize = 5;
@@ -54,7 +54,7 @@ impl EdfFile<BufReader<File>> {
     /// [`Error::File`] if the system cannot read it; [`Error::Edf`] if it is not a sound file of these formats.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let open = || {
-            let file = File::open(path)?;
+            let file = regular::open(path)?;
             if file.metadata()?.is_dir() {
                 return Err(EdfFault::Folder);
             }
@@ -105,6 +105,14 @@ impl<R: Read + Seek> EdfFile<R> {
             Ok(())
         })?;
         Ok(gaps::gaps(&times, self.header.record_duration, most))
+    }
+
+    /// Whether a signal can be read by itself: all that its header can tell.
+    ///
+    /// # Errors
+    /// A signal that does not exist, holds annotations, or has no scale.
+    pub fn check(&self, signal: usize) -> Result<(), EdfFault> {
+        Selection::new(&self.header, &[signal]).map(|_| ())
     }
 
     /// The samples of some signals, in microvolts if their unit is a voltage and in their unit if not: sample after sample, each with

@@ -9,7 +9,7 @@ use super::element::{COMPRESSED, MATRIX, TAG};
 use super::{MatFault, MatVariable, Part, header};
 use crate::number::ByteOrder;
 use crate::trouble::Trouble;
-use crate::{Error, Expansion};
+use crate::{Error, Expansion, regular};
 
 /// A MAT-file of level 5.
 ///
@@ -53,7 +53,7 @@ impl MatFile<BufReader<File>> {
     /// [`Error::File`] if it cannot be read; [`Error::Mat`] if it is not a MAT-file of level 5.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
-        let file = File::open(path).map_err(|source| error(path, Trouble::File(source)))?;
+        let file = regular::open(path).map_err(|source| error(path, Trouble::File(source)))?;
         Self::new(BufReader::new(file), path)
     }
 }

@@ -4,7 +4,7 @@ use super::MatFault;
 use crate::number::ByteOrder;
 
 /// Text, an offset that nobody needs, the version and the mark of the byte order.
-pub(super) const LENGTH: usize = 128;
+pub(in crate::read) const LENGTH: usize = 128;
 const VERSION: usize = 124;
 const ORDER: usize = 126;
 const LEVEL_5: u16 = 0x0100;
@@ -38,6 +38,11 @@ pub(super) fn parse(beginning: &[u8]) -> Result<ByteOrder, MatFault> {
         LEVEL_7_3 => Err(MatFault::Hdf5),
         found => Err(MatFault::Version { found }),
     }
+}
+
+/// Whether a file that begins with these bytes is MATLAB's, of any level.
+pub(in crate::read) fn is_mat(beginning: &[u8]) -> bool {
+    beginning.starts_with(b"MATLAB") || beginning.starts_with(HDF5) || is_level_4(beginning)
 }
 
 /// Whether these bytes begin a matrix of level 4: five integers, the type (`MOPT` in decimal digits), rows, columns, whether it is

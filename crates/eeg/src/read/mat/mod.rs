@@ -18,6 +18,8 @@ mod file;
 mod header;
 mod variable;
 
+pub(super) use header::{LENGTH as HEADER_LENGTH, is_mat};
+
 pub use class::MatClass;
 pub use fault::{MatFault, Part};
 pub use file::{MatArray, MatFile};
