@@ -6,6 +6,7 @@
 mod failure;
 mod interrupt;
 mod outcome;
+mod printable;
 mod progress;
 mod rounds;
 mod table;
@@ -17,6 +18,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand, error::ErrorKind};
 
 use failure::Failure;
+use printable::printable_lines;
 
 /// Federated learning of SPD networks on EEG, with weights that stay on the Stiefel manifold.
 #[derive(Parser)]
@@ -67,7 +69,7 @@ fn main() -> ExitCode {
     match result.and_then(|()| out.flush().map_err(Failure::from)) {
         Ok(()) | Err(Failure::OutputClosed) => ExitCode::SUCCESS,
         Err(failure) => {
-            let _ = write!(std::io::stderr(), "{failure}");
+            let _ = write!(std::io::stderr(), "{}", printable_lines(&failure.to_string()));
             failure.exit_code()
         }
     }

@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+use crate::printable::printable;
+
 /// Rows of cells. The first columns are words and aligned to the left, the others numbers and aligned to the right.
 pub(crate) struct Table {
     words: usize,
@@ -15,7 +17,8 @@ impl Table {
     }
 
     pub(crate) fn row(&mut self, cells: Vec<String>) {
-        self.rows.push(cells);
+        // Cells are often texts of a file.
+        self.rows.push(cells.iter().map(|cell| printable(cell)).collect());
     }
 
     /// An empty line between groups of rows.

@@ -125,6 +125,99 @@ fn recordings_become_covariances_and_trials() {
     );
 }
 
+/// What was done is in the summary and in the file.
+#[test]
+fn the_summary_and_the_file_say_how_data_were_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let (definition, out) = (mine(folder.path()), folder.path().join("out.npz"));
+    let (root, out) = (golden(), text(&out).to_owned());
+    let base = ["data", "prepare", &definition, "--root", text(&root), "--out", &out, "--format", "json"];
+    let asked = [
+        "--progress",
+        "off",
+        "--align",
+        "log-euclidean",
+        "--estimator",
+        "oas",
+        "--window",
+        "0..1",
+        "--window",
+        "1-3",
+    ];
+    for facts in [json(&[&base[..], &asked].concat()), json(&["data", "inspect", &out, "--format", "json"])] {
+        assert_eq!((&facts["estimator"], &facts["align"]), (&"oas".into(), &"log-euclidean".into()));
+        assert_eq!(facts["bands"], serde_json::json!(["8-32 Hz"]));
+        assert_eq!(facts["windows"], serde_json::json!(["0-1 s", "1-3 s"]));
+    }
+    let facts = json(&[&base[..], &["--progress", "off", "--trials"]].concat());
+    assert_eq!((&facts["estimator"], &facts["align"]), (&Value::Null, &Value::Null));
+    assert_eq!(facts["windows"], serde_json::json!(["0-3 s"]));
+}
+
+#[test]
+fn ignored_annotations_are_told_calmly_and_empty_classes_as_a_warning() {
+    let folder = tempfile::tempdir().unwrap();
+    let (definition, out) = (mine(folder.path()), folder.path().join("out.npz"));
+    let root = golden();
+    let base =
+        ["data", "prepare", &definition, "--root", text(&root), "--out", text(&out), "--progress", "off"];
+    let (_, summary, _) = fedspd(&base);
+    assert!(summary.contains("  ignored: \"T0\" x 10 (of no class)\n"), "{summary}");
+    assert!(!summary.contains("warning"), "{summary}");
+    let misspelt = std::fs::read_to_string(&definition).unwrap().replace("T2 =", "t2 =");
+    std::fs::write(&definition, misspelt).unwrap();
+    let (code, summary, _) = fedspd(&base);
+    assert_eq!(code, 0);
+    assert!(
+        summary.contains("  warning: class \"two\" has no trials; is \"t2\" what the files have?\n"),
+        "{summary}"
+    );
+    assert!(summary.contains("  ignored: \"T0\" x 10, \"T2\" x "), "{summary}");
+    let facts = json(&[&base[..], &["--format", "json"]].concat());
+    assert_eq!((&facts["empty_classes"][0], &facts["ignored"]["T0"]), (&"two".into(), &10.into()));
+}
+
+/// However a negative start is written.
+#[test]
+fn windows_may_begin_before_the_cue() {
+    let folder = tempfile::tempdir().unwrap();
+    let (definition, out) = (mine(folder.path()), folder.path().join("out.npz"));
+    let earlier = std::fs::read_to_string(&definition).unwrap().replace("[0, 3]", "[-0.5, 3]");
+    std::fs::write(&definition, earlier).unwrap();
+    let root = golden();
+    let base =
+        ["data", "prepare", &definition, "--root", text(&root), "--out", text(&out), "--progress", "off"];
+    for window in [&["--window", "-0.5..0.5"][..], &["--window=-0.5-0.5"], &["--window", "-0.5-0.5"]] {
+        let facts = json(&[&base[..], window, &["--format", "json"]].concat());
+        assert_eq!(facts["windows"], serde_json::json!(["-0.5..0.5 s"]), "{window:?}");
+    }
+    let (code, _, err) = fedspd(&[&base[..], &["--window", "0-1", "--window", "0..1"]].concat());
+    assert_eq!((code, &*err), (1, "error: the window 0-1 s is given twice\n"));
+}
+
+/// A subject without trials is no trouble for others that are aligned.
+#[test]
+fn trials_of_some_subjects_are_aligned() {
+    let folder = tempfile::tempdir().unwrap();
+    let (definition, out) = (mine(folder.path()), folder.path().join("out.npz"));
+    let recording = std::fs::read(golden().join("S001/S001R04.edf")).unwrap();
+    for subject in [1, 2] {
+        std::fs::create_dir(folder.path().join(format!("S00{subject}"))).unwrap();
+        let mut bytes = recording.clone();
+        if subject == 2 {
+            for place in 1..bytes.len() - 1 {
+                if bytes[place - 1..=place] == *b"\x14T" && bytes[place + 1] != b'0' {
+                    bytes[place] = b'X';
+                }
+            }
+        }
+        std::fs::write(folder.path().join(format!("S00{subject}/S00{subject}R04.edf")), bytes).unwrap();
+    }
+    let arguments = ["data", "prepare", &definition, "--trials", "--align", "euclidean", "--out", text(&out)];
+    let facts = json(&[&arguments[..], &["--format", "json", "--progress", "off"]].concat());
+    assert_eq!((&facts["unit"], &facts["align"]), (&"1".into(), &"euclidean".into()));
+}
+
 /// The files of a dataset of one's own need not be pointed at if they are beside its definition.
 #[test]
 fn files_beside_a_definition_are_found() {
@@ -183,7 +276,10 @@ fn mistakes_get_one_sentence_and_a_hint() {
     assert!(!Path::new(&out).exists());
     for bad in ["8", "8-", "a-b"] {
         let (code, _, err) = fedspd(&["data", "prepare", "physionet-mi", "--out", &out, "--band", bad]);
-        assert!(code == 1 && err.contains("write two numbers with a dash between, such as 8-32"), "{err}");
+        assert!(
+            code == 1 && err.contains("write two numbers with a dash or two dots between, such as 8-32"),
+            "{err}"
+        );
     }
 }
 
@@ -203,6 +299,112 @@ fn verify_counts_and_fails_for_wrong_and_missing_files() {
         err,
         "error: 1 files are not what was published, 5 are missing\n\nhint: delete wrong files and run `fedspd data fetch`\n"
     );
+}
+
+#[test]
+fn fetch_has_a_summary_for_programs() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("S1.edf");
+    std::fs::write(&path, "recorded").unwrap();
+    let definition = folder.path().join("mine.toml");
+    let text_of = "name = \"mine\"\nformat = \"edf\"\nfiles = \"S{subject}.edf\"\nsubjects = \"1\"\nsfreq = 160\ninterval = [0, 3]\nband = [8, 32]\nevents = [{ classes = { T1 = \"one\" } }]\nsource = { base = \"https://example.org/\" }\n";
+    std::fs::write(&definition, text_of).unwrap();
+    let facts =
+        json(&["data", "fetch", text(&definition), "--offline", "--progress", "off", "--format", "json"]);
+    assert_eq!((&facts["present"], &facts["downloaded"]), (&1.into(), &0.into()));
+}
+
+#[test]
+fn weibo_says_that_its_first_download_is_trusted() {
+    let (_, out, _) = fedspd(&["data", "list"]);
+    assert_eq!(out.matches("no checksums are published: the first download is trusted").count(), 1, "{out}");
+    let list = json(&["data", "list", "--format", "json"]);
+    assert_eq!(list[0]["checksums"], "published");
+    assert_eq!(list[1]["checksums"], "of the first download");
+}
+
+/// A pipe would wait for a writer for ever.
+#[cfg(unix)]
+#[test]
+fn inspect_refuses_what_is_not_a_file_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe.edf");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let mut command = Command::cargo_bin("fedspd").unwrap();
+    command.timeout(std::time::Duration::from_secs(20)).args(["data", "inspect", text(&pipe)]);
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let expected = format!("error: {}: not a file but a pipe, a socket or a device\n", pipe.display());
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), expected);
+}
+
+#[test]
+fn inspect_knows_matlab_files_that_it_cannot_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("old.mat");
+    // A double matrix of one row and two columns, `x`.
+    let mut bytes: Vec<u8> = [0_u32, 1, 2, 0, 2].iter().flat_map(|number| number.to_le_bytes()).collect();
+    bytes.extend(b"x\0");
+    bytes.extend([1.0_f64, 2.0].iter().flat_map(|number| number.to_le_bytes()));
+    std::fs::write(&path, bytes).unwrap();
+    let (code, _, err) = fedspd(&["data", "inspect", text(&path)]);
+    assert_eq!(code, 1);
+    assert_eq!(
+        err,
+        format!(
+            "error: {}: a MATLAB file of level 4, the format before 1996\n\nhint: in MATLAB, load it and save it again with `save(..., '-v7')`\n",
+            path.display()
+        )
+    );
+}
+
+/// A channel that cannot be read says why; texts of the file start no lines of their own.
+#[test]
+fn inspect_hides_nothing_and_prints_no_control_characters() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("odd.edf");
+    let mut bytes = std::fs::read(golden().join("S001/S001R04.edf")).unwrap();
+    // Seven signals: labels, transducers, units, physical minima, physical maxima, digital minima, digital maxima.
+    let (minimum, maximum) = (256 + 7 * (16 + 80 + 8 + 8 + 8), 256 + 7 * (16 + 80 + 8 + 8 + 8 + 8));
+    let same = bytes[minimum..minimum + 8].to_vec();
+    bytes[maximum..maximum + 8].copy_from_slice(&same);
+    let note = bytes.windows(3).position(|window| window == b"\x14T1").unwrap();
+    bytes[note + 2] = b'\n';
+    std::fs::write(&path, bytes).unwrap();
+    let (code, out, err) = fedspd(&["data", "inspect", text(&path)]);
+    assert_eq!(code, 0, "{err}");
+    let line = out.lines().find(|line| line.contains("Fc5.")).unwrap();
+    assert!(line.contains("digital"), "{line}");
+    assert!(out.contains("rank 5 of 5 channels") && out.contains(r#""T\n" 1x"#), "{out}");
+    let look = json(&["data", "inspect", text(&path), "--format", "json"]);
+    assert!(look["channels"][0]["fault"].is_string() && look["channels"][1]["fault"].is_null());
+}
+
+/// Prepared data that are empty or not covariances are named by their file, and names in them are only names.
+#[test]
+fn inspect_copes_with_odd_prepared_data() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("odd.npz");
+    let write = |trials: usize, matrix: [f64; 4]| {
+        let mut writer = fedspd_eeg::npz::NpzWriter::create(&path).unwrap();
+        writer.floats("X", &[trials, 2, 2], &matrix.repeat(trials)).unwrap();
+        for name in ["y", "subject", "session", "run"] {
+            writer.integers(name, &[trials], &vec![0; trials]).unwrap();
+        }
+        writer.strings("classes", &[1], &["a\n\u{1b}[31mb"]).unwrap();
+        writer.strings("channels", &[2], &["C3", "C4"]).unwrap();
+        writer.floats("sfreq", &[], &[160.0]).unwrap();
+        writer.strings("unit", &[], &["uV^2"]).unwrap();
+        writer.finish().unwrap();
+        fedspd(&["data", "inspect", text(&path)])
+    };
+    let (code, out, _) = write(0, [0.0; 4]);
+    let start = format!("{}: 0 covariances (input 0) of 0 subjects", path.display());
+    assert!(code == 0 && out.starts_with(&start) && !out.contains("rank"), "{out}");
+    assert!(out.contains(r"0 a\n\u{1b}[31mb"), "{out}");
+    let (code, _, err) = write(3, [1.0, 0.5, 0.25, 1.0]);
+    let start = format!("error: {}: `X` has a matrix that is not symmetric in trial 0", path.display());
+    assert!(code == 1 && err.starts_with(&start), "{err}");
 }
 
 /// Paths need not be text.

@@ -7,8 +7,9 @@ use std::time::Duration;
 use clap::Args;
 use fedspd_eeg::dataset::definition;
 use fedspd_eeg::fetch::{Fetched, Fetcher, Obstacle, Progress, RemoteFile, Settings};
+use serde_json::json;
 
-use super::Chosen;
+use super::{Chosen, Format, write_json};
 use crate::failure::Failure;
 use crate::progress::{Bar, Shown};
 
@@ -23,6 +24,9 @@ pub(crate) struct Arguments {
     /// How progress is shown.
     #[arg(long, value_enum, default_value_t = Shown::Auto)]
     progress: Shown,
+    /// How the summary is printed.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
 }
 
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
@@ -34,6 +38,16 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
         Watch { bar: Bar::new(arguments.progress, files, "files"), present: 0, downloaded: 0, received: 0 };
     definition.fetch(chosen.subjects.as_ref(), &chosen.locations(), &fetcher, &mut watch)?;
     watch.bar.finish();
+    if arguments.format == Format::Json {
+        let Watch { present, downloaded, received, .. } = watch;
+        return write_json(
+            out,
+            &json!({
+                "name": definition.name, "files": files, "present": present, "downloaded": downloaded, "received_bytes": received,
+                "licence": definition.licence, "citations": definition.citations,
+            }),
+        );
+    }
     let megabytes = watch.received as f64 / 1e6;
     writeln!(
         out,

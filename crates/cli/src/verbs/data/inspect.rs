@@ -1,16 +1,17 @@
 //! `fedspd data inspect`: a look at one file.
 
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use fedspd_eeg::read::MatFile;
+use fedspd_eeg::read::{FileKind, MatFile};
 use fedspd_eeg::store::{Prepared, load};
 use fedspd_eeg::{ChannelLook, Inspection, QualitySummary};
 use serde_json::{Value, json};
 
-use super::{Format, write_json};
+use super::{Format, quality_json, with_making, write_json};
 use crate::failure::Failure;
+use crate::printable::printable;
 use crate::table::Table;
 
 /// Options of the look.
@@ -25,10 +26,10 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
     let (path, json) = (&*arguments.file, arguments.format == Format::Json);
-    match kind(path) {
-        Kind::Zip => prepared(path, json, out),
-        Kind::Mat => matlab(path, json, out),
-        Kind::Other => {
+    match FileKind::of(path)? {
+        FileKind::Npz => prepared(path, json, out),
+        FileKind::Mat => matlab(path, json, out),
+        FileKind::Recording => {
             let look = Inspection::of(path)?;
             if json {
                 let value = serde_json::to_value(&look).unwrap_or_default();
@@ -36,23 +37,6 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
             }
             recording(path, &look, out)
         }
-    }
-}
-
-enum Kind {
-    Zip,
-    Mat,
-    Other,
-}
-
-/// By what the file begins with, whatever its name. What cannot be read is left to the reader of recordings, which says why.
-fn kind(path: &Path) -> Kind {
-    let mut start = [0; 128];
-    let read = std::fs::File::open(path).and_then(|mut file| file.read(&mut start));
-    match read {
-        Ok(_) if start.starts_with(b"PK\x03\x04") => Kind::Zip,
-        Ok(_) if start.starts_with(b"MATLAB") => Kind::Mat,
-        _ => Kind::Other,
     }
 }
 
@@ -78,7 +62,7 @@ fn recording(path: &Path, look: &Inspection, out: &mut impl Write) -> Result<(),
     let mut table = Table::new(1, &["channel", "Hz", "lowest", "highest", "deviation", "unit", ""]);
     let number = |value: Option<f64>| value.map_or("?".into(), |value| format!("{value:.1}"));
     for channel in &look.channels {
-        let ChannelLook { name, sfreq, unit, lowest, highest, deviation, flat } = channel;
+        let ChannelLook { name, sfreq, unit, lowest, highest, deviation, flat, fault } = channel;
         table.row(vec![
             name.clone(),
             sfreq.to_string(),
@@ -87,7 +71,7 @@ fn recording(path: &Path, look: &Inspection, out: &mut impl Write) -> Result<(),
             number(*deviation),
             // Voltages are shown in microvolts whatever the file's unit.
             if unit.ends_with('V') { "uV".into() } else { unit.clone() },
-            if *flat { "flat".into() } else { String::new() },
+            fault.clone().unwrap_or_else(|| if *flat { "flat".into() } else { String::new() }),
         ]);
     }
     Ok(table.write(out)?)
@@ -124,33 +108,40 @@ fn prepared(path: &Path, json: bool, out: &mut impl Write) -> Result<(), Failure
         }
         Prepared::Covariances(covariances) => {
             let mut summary = QualitySummary::new();
-            covariances.quality()?.iter().for_each(|quality| summary.add(quality));
-            (&covariances.about, "covariances", covariances.inputs.join("; "), Some(summary))
+            let qualities = covariances.quality()?;
+            qualities.iter().for_each(|quality| summary.add(quality));
+            let quality = (!qualities.is_empty()).then_some(summary);
+            (&covariances.about, "covariances", covariances.inputs.join("; "), quality)
         }
     };
     let counts = about.class_counts();
     if json {
-        let quality = quality.map(|q| json!({ "rank": q.rank, "smallest": q.smallest, "largest": q.largest, "condition": q.condition }));
-        return write_json(
-            out,
-            &json!({
-                "format": "npz", "kind": kind, "trials": about.origins.len(), "subjects": about.subjects(), "channels": about.channels,
-                "classes": about.classes, "counts": counts, "sfreq": about.sfreq, "unit": about.unit, "of": shape, "quality": quality,
-            }),
-        );
+        let facts = json!({
+            "format": "npz", "kind": kind, "trials": about.origins.len(), "subjects": about.subjects(), "channels": about.channels,
+            "classes": about.classes, "counts": counts, "sfreq": about.sfreq, "unit": about.unit, "of": shape,
+            "quality": quality.map(quality_json),
+        });
+        return write_json(out, &with_making(facts, &about.making));
     }
     writeln!(
         out,
-        "{}: {} {kind} ({shape}) of {} subjects, {} channels, {} Hz, unit {}",
+        "{}: {} {kind} ({}) of {} subjects, {} channels, {} Hz, unit {}",
         path.display(),
         about.origins.len(),
+        printable(&shape),
         about.subjects().len(),
         about.channels.len(),
         about.sfreq,
         about.unit
     )?;
     for (class, count) in about.classes.iter().zip(counts) {
-        writeln!(out, "  {count:>6} {class}")?;
+        writeln!(out, "  {count:>6} {}", printable(class))?;
+    }
+    if let Some(estimator) = &about.making.estimator {
+        writeln!(out, "  estimator {}", printable(estimator))?;
+    }
+    if let Some(align) = about.making.align {
+        writeln!(out, "  aligned subject by subject ({align})")?;
     }
     if let Some(quality) = quality {
         let channels = about.channels.len();

@@ -27,6 +27,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
                 "subjects": d.subjects.as_ref().map_or(0, |subjects| subjects.ids().len()),
                 "excluded": d.excluded, "classes": d.classes(), "channels": d.channels, "sfreq": d.sfreq,
                 "interval": d.interval, "samples": d.trial_length(d.sfreq), "band": d.band,
+                "checksums": if d.has_checksums() { "published" } else { "of the first download" },
             })
         };
         return write_json(out, &datasets.iter().map(facts).collect());
@@ -50,6 +51,12 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
         writeln!(out, "\n{}: {}", dataset.name, dataset.title)?;
         for excluded in &dataset.excluded {
             writeln!(out, "  without subject {}: {}", excluded.subject, excluded.reason)?;
+        }
+        if !dataset.has_checksums() {
+            writeln!(
+                out,
+                "  no checksums are published: the first download is trusted, and recorded to notice later changes"
+            )?;
         }
         for citation in &dataset.citations {
             writeln!(out, "  cite {citation}")?;

@@ -13,6 +13,8 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand, ValueEnum};
 use fedspd_eeg::dataset::Selection;
 use fedspd_eeg::fetch::{Environment, Locations};
+use fedspd_eeg::{Alignment, Making, QualitySummary};
+use serde_json::{Value, json};
 
 use crate::failure::Failure;
 
@@ -82,7 +84,23 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     }
 }
 
+/// The worst of many covariances.
+fn quality_json(quality: QualitySummary) -> Value {
+    let QualitySummary { rank, smallest, largest, condition } = quality;
+    json!({ "rank": rank, "smallest": smallest, "largest": largest, "condition": condition })
+}
+
+/// Facts, and how the data were made.
+fn with_making(mut facts: Value, making: &Making) -> Value {
+    let Making { estimator, align, bands, windows } = making;
+    facts["estimator"] = json!(estimator);
+    facts["align"] = json!(align.map(Alignment::name));
+    facts["bands"] = json!(bands);
+    facts["windows"] = json!(windows);
+    facts
+}
+
 /// Prints a value for programs.
-pub(crate) fn write_json(out: &mut impl Write, value: &serde_json::Value) -> Result<(), Failure> {
+pub(crate) fn write_json(out: &mut impl Write, value: &Value) -> Result<(), Failure> {
     Ok(writeln!(out, "{value:#}")?)
 }

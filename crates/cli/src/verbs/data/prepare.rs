@@ -1,5 +1,6 @@
 //! `fedspd data prepare`: from recordings to covariances or trials.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -7,14 +8,18 @@ use std::time::Instant;
 use clap::{Args, ValueEnum};
 use fedspd_eeg::dataset::definition;
 use fedspd_eeg::filter::Band;
-use fedspd_eeg::prepare::{Features, Plan, PlanOptions};
-use fedspd_eeg::{Estimator, EuclideanAlignment, QualitySummary, Trials};
+use fedspd_eeg::prepare::{Features, LeftOut, Plan, PlanOptions};
+use fedspd_eeg::{About, Alignment, Dropped, Estimator, QualitySummary, Trials};
 use fedspd_manifold::SpdMetric;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::{Chosen, Format, write_json};
+use super::{Chosen, Format, quality_json, with_making, write_json};
 use crate::failure::Failure;
+use crate::printable::printable;
 use crate::progress::{Bar, Shown};
+
+/// How many different annotations the summary lists.
+const SHOWN: usize = 8;
 
 /// Options of preparation.
 #[derive(Args)]
@@ -43,8 +48,10 @@ pub(crate) struct Arguments {
     /// A frequency band such as 8-32, in hertz, instead of the dataset's; several give several covariances per trial.
     #[arg(long = "band", value_parser = pair, value_name = "LOW-HIGH")]
     bands: Vec<[f64; 2]>,
-    /// A time window such as 0.5-1, in seconds after the cue; several give several covariances per trial.
-    #[arg(long = "window", value_parser = pair, value_name = "START-END", conflicts_with = "trials")]
+    /// A time window such as 0.5-1 or -0.5..0.5, in seconds after the cue; several give several covariances per trial.
+    #[arg(
+        long = "window", value_parser = pair, value_name = "START-END", conflicts_with = "trials", allow_hyphen_values = true
+    )]
     windows: Vec<[f64; 2]>,
     /// Resample recordings at another rate instead of refusing them.
     #[arg(long)]
@@ -70,10 +77,28 @@ enum Align {
     Euclidean,
 }
 
-/// Two numbers with a dash between.
+impl Align {
+    /// What it is called in files and messages.
+    fn alignment(self) -> Alignment {
+        match self {
+            Self::Riemannian => Alignment::Riemannian,
+            Self::LogEuclidean => Alignment::LogEuclidean,
+            Self::Euclidean => Alignment::Euclidean,
+        }
+    }
+}
+
+/// Two numbers with a dash or two dots between. The first may be negative.
 fn pair(text: &str) -> Result<[f64; 2], String> {
-    let numbers = text.split_once('-').and_then(|(a, b)| Some([a.parse().ok()?, b.parse().ok()?]));
-    numbers.ok_or_else(|| "write two numbers with a dash between, such as 8-32".into())
+    // A dash at the beginning is a minus.
+    let dash = || {
+        let (place, _) = text.char_indices().skip(1).find(|(_, letter)| *letter == '-')?;
+        Some((&text[..place], &text[place + 1..]))
+    };
+    let parts = text.split_once("..").or_else(dash);
+    let numbers = parts.and_then(|(a, b)| Some([a.parse().ok()?, b.parse().ok()?]));
+    numbers
+        .ok_or_else(|| "write two numbers with a dash or two dots between, such as 8-32 or -0.5..0.5".into())
 }
 
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
@@ -100,10 +125,9 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
 }
 
 fn mismatch(align: Align, trials: bool) -> Failure {
-    let (name, other) = match align {
-        Align::Riemannian => ("riemannian", "euclidean"),
-        Align::LogEuclidean => ("log-euclidean", "euclidean"),
-        Align::Euclidean => ("euclidean", "riemannian or log-euclidean"),
+    let (name, other) = match align.alignment() {
+        euclidean @ Alignment::Euclidean => (euclidean, "riemannian or log-euclidean"),
+        of_covariances => (of_covariances, "euclidean"),
     };
     let kind = if trials { "trials" } else { "covariances" };
     Failure::Usage(format!("--align {name} is not for {kind}; use {other}"))
@@ -111,6 +135,7 @@ fn mismatch(align: Align, trials: bool) -> Failure {
 
 struct Done {
     plan: Plan,
+    about: About,
     quality: Option<QualitySummary>,
     seconds: f64,
 }
@@ -128,60 +153,73 @@ fn prepare(arguments: &Arguments, metric: Option<SpdMetric>) -> Result<Done, Fai
         arguments.bands.iter().copied().map(Band::from).collect()
     };
     let bar = Bar::new(arguments.progress, plan.files(), "files");
-    let quality = if arguments.trials {
-        plan.save_trials(bands[0], &arguments.out, &bar, |trials| change(arguments, trials))?;
-        None
+    let (about, quality) = if arguments.trials {
+        (plan.save_trials(bands[0], &arguments.out, &bar, |trials| change(arguments, trials))?, None)
     } else {
         let features = Features { bands, windows: arguments.windows.clone(), estimator: arguments.estimator };
-        Some(plan.save_covariances(&features, metric, &arguments.out, &bar)?)
+        let (about, quality) = plan.save_covariances(&features, metric, &arguments.out, &bar)?;
+        (about, Some(quality))
     };
     bar.finish();
-    Ok(Done { plan, quality, seconds: start.elapsed().as_secs_f64() })
+    Ok(Done { plan, about, quality, seconds: start.elapsed().as_secs_f64() })
 }
 
 /// Aligns and scales the trials of a subject, as asked for.
 fn change(arguments: &Arguments, trials: &mut Trials) -> Result<(), fedspd_eeg::Error> {
     if arguments.align.is_some() {
-        let all: Vec<usize> = (0..trials.len()).collect();
-        EuclideanAlignment::fit(trials, &all)?.apply(trials, &all)?;
+        trials.align()?;
     }
     if arguments.z_score { trials.z_score() } else { Ok(()) }
 }
 
 impl Done {
     fn write(&self, arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
-        let plan = &self.plan;
-        let about = plan.about("");
-        let counts = about.class_counts();
         if arguments.format == Format::Json {
-            let quality = self.quality.map(|q| {
-                json!({ "rank": q.rank, "smallest": q.smallest, "largest": q.largest, "condition": q.condition })
-            });
-            let dropped = |d: &fedspd_eeg::Dropped| json!({ "subject": d.subject, "run": d.run, "onset": d.onset, "annotation": d.text, "reason": d.reason.to_string() });
-            let left_out = |l: &fedspd_eeg::prepare::LeftOut| json!({ "subject": l.subject, "reason": l.reason, "measured_sfreq": l.measured_sfreq });
-            return write_json(
-                out,
-                &json!({
-                    "file": arguments.out.display().to_string(), "trials": about.origins.len(), "subjects": about.subjects(), "classes": about.classes,
-                    "counts": counts, "samples": plan.trial_length(), "channels": about.channels, "quality": quality, "seconds": self.seconds,
-                    "dropped": plan.dropped.iter().map(dropped).collect::<serde_json::Value>(),
-                    "left_out": plan.left_out.iter().map(left_out).collect::<serde_json::Value>(),
-                }),
-            );
+            self.write_json(arguments, out)
+        } else {
+            self.write_text(arguments, out)
         }
-        let kind = if arguments.trials { "trials" } else { "covariances" };
+    }
+
+    fn write_json(&self, arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
+        let Self { plan, about, quality, seconds } = self;
+        let dropped = |d: &Dropped| json!({ "subject": d.subject, "run": d.run, "onset": d.onset, "annotation": d.text, "reason": d.reason.to_string() });
+        let left_out = |l: &LeftOut| json!({ "subject": l.subject, "reason": l.reason, "measured_sfreq": l.measured_sfreq });
+        let empty: Vec<&str> = plan.empty_classes().into_iter().map(|(class, _)| class).collect();
+        let facts = json!({
+            "file": arguments.out.display().to_string(), "kind": kind(arguments), "trials": about.origins.len(), "subjects": about.subjects(),
+            "classes": about.classes, "counts": about.class_counts(), "empty_classes": empty, "samples": plan.trial_length(),
+            "channels": about.channels, "unit": about.unit, "z_score": arguments.z_score, "quality": quality.map(quality_json), "seconds": seconds,
+            "dropped": plan.dropped.iter().map(dropped).collect::<Value>(), "ignored": plan.ignored,
+            "left_out": plan.left_out.iter().map(left_out).collect::<Value>(),
+        });
+        write_json(out, &with_making(facts, &about.making))
+    }
+
+    fn write_text(&self, arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
+        let Self { plan, about, quality, seconds } = self;
         writeln!(
             out,
-            "{}: {kind} of {} trials, {} subjects, {} channels, {} samples, in {:.1} s",
+            "{}: {} of {} trials, {} subjects, {} channels, {} samples, in {seconds:.1} s",
             arguments.out.display(),
+            kind(arguments),
             about.origins.len(),
             about.subjects().len(),
             about.channels.len(),
             plan.trial_length(),
-            self.seconds
         )?;
-        for (class, count) in about.classes.iter().zip(counts) {
-            writeln!(out, "  {count:>6} {class}")?;
+        for (class, count) in about.classes.iter().zip(about.class_counts()) {
+            writeln!(out, "  {count:>6} {}", printable(class))?;
+        }
+        for (class, annotations) in plan.empty_classes() {
+            writeln!(
+                out,
+                "  warning: class {class:?} has no trials; is {} what the files have?",
+                annotations.iter().map(|text| format!("{text:?}")).collect::<Vec<_>>().join(" or ")
+            )?;
+        }
+        if !plan.ignored.is_empty() {
+            writeln!(out, "  ignored: {} (of no class)", listed(&plan.ignored))?;
         }
         for left_out in &plan.left_out {
             let measured =
@@ -189,10 +227,10 @@ impl Done {
             writeln!(out, "  subject {} left out: {}{measured}", left_out.subject, left_out.reason)?;
         }
         for dropped in &plan.dropped {
-            let fedspd_eeg::Dropped { subject, run, onset, text, reason } = dropped;
+            let Dropped { subject, run, onset, text, reason } = dropped;
             writeln!(out, "  dropped: subject {subject}, run {run}, {text:?} at {onset} s: {reason}")?;
         }
-        if let Some(quality) = self.quality {
+        if let Some(quality) = quality {
             writeln!(
                 out,
                 "  lowest rank {} of {}, eigenvalues {:.3e} to {:.3e} uV^2, largest condition number {:.3e}",
@@ -207,5 +245,19 @@ impl Done {
             writeln!(out, "  aligned on all trials of each subject (transductive: nothing is held out)")?;
         }
         Ok(())
+    }
+}
+
+fn kind(arguments: &Arguments) -> &'static str {
+    if arguments.trials { "trials" } else { "covariances" }
+}
+
+/// Annotations with how often they are there, in one line: a recording may have hundreds.
+fn listed(annotations: &BTreeMap<String, usize>) -> String {
+    let shown = annotations.iter().take(SHOWN).map(|(text, count)| format!("{text:?} x {count}"));
+    let shown = shown.collect::<Vec<_>>().join(", ");
+    match annotations.len().saturating_sub(SHOWN) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
     }
 }
