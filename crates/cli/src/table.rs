@@ -18,7 +18,7 @@ impl Table {
 
     pub(crate) fn row(&mut self, cells: Vec<String>) {
         // Cells are often texts of a file.
-        self.rows.push(cells.iter().map(|cell| printable(cell)).collect());
+        self.rows.push(cells.into_iter().map(|cell| printable(&cell)).collect());
     }
 
     /// An empty line between groups of rows.

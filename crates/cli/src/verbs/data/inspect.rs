@@ -109,7 +109,9 @@ fn prepared(path: &Path, json: bool, out: &mut impl Write) -> Result<(), Failure
         Prepared::Covariances(covariances) => {
             let mut summary = QualitySummary::new();
             let qualities = covariances.quality()?;
-            qualities.iter().for_each(|quality| summary.add(quality));
+            for quality in &qualities {
+                summary.add(quality);
+            }
             let quality = (!qualities.is_empty()).then_some(summary);
             (&covariances.about, "covariances", covariances.inputs.join("; "), quality)
         }
