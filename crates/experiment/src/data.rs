@@ -8,7 +8,7 @@ use fedspd_eeg::fetch::{Environment, Locations};
 use fedspd_eeg::filter::Band;
 use fedspd_eeg::prepare::{Features, Plan, PlanOptions, Progress};
 use fedspd_eeg::store::{Prepared, load as load_npz};
-use fedspd_eeg::{About, Covariances, MICROVOLTS, Origin, SQUARE_MICROVOLTS, Trials, sample};
+use fedspd_eeg::{About, Covariances, MICROVOLTS, Making, Origin, SQUARE_MICROVOLTS, Trials, sample};
 use fedspd_nn::{RawTrials, Seed, SpdTrials, SyntheticEeg, SyntheticTask};
 use fedspd_run::ExcludedSubject;
 use sha2::{Digest, Sha256};
@@ -163,6 +163,7 @@ fn generated(settings: &Generated, raw: bool) -> Result<Content, Error> {
         sfreq,
         unit: if raw { MICROVOLTS } else { SQUARE_MICROVOLTS }.to_owned(),
         origins: Vec::with_capacity(subjects * trials),
+        making: Making::default(),
     };
     let mut numbers = Vec::new();
     for subject in 0..subjects as u32 {

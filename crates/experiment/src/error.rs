@@ -39,6 +39,14 @@ pub enum Error {
         /// The network.
         model: &'static str,
     },
+    /// The data came aligned, and are to be aligned again.
+    #[error("`{data}` is aligned already ({align}, on all trials)")]
+    AlignedAlready {
+        /// The data.
+        data: String,
+        /// How.
+        align: &'static str,
+    },
     /// A subject that is not there.
     #[error("`{key}` names subject `{subject}`, of whom there are no trials")]
     UnknownSubject {
@@ -135,6 +143,9 @@ impl Error {
                 "prepare covariances with `fedspd data prepare NAME`, or use `model.kind = \"eegnet\"`"
                     .into(),
             ),
+            Self::AlignedAlready { .. } => {
+                Some("use `align.kind = \"none\"`, or data that were prepared without --align".into())
+            }
             Self::UnknownSubject { known, .. } | Self::UnknownClass { known, .. } => listed(known),
             Self::Exists { path } => Some(format!(
                 "go on with `fedspd resume {}`, or choose another folder with --out",

@@ -1,5 +1,6 @@
 //! An experiment that is ready to run: its configuration, its data, and for each seed who has what.
 
+use fedspd_eeg::Alignment;
 use fedspd_eeg::prepare::Progress;
 use fedspd_manifold::Real;
 use fedspd_nn::file::Manifest;
@@ -30,6 +31,9 @@ impl Experiment {
     pub fn new(config: Config, progress: &impl Progress) -> Result<Self, Error> {
         config.check()?;
         let dataset = load(&config, progress)?;
+        if let (Some(done), true) = (dataset.about().making.align, config.align.kind != AlignKind::None) {
+            return Err(Error::AlignedAlready { data: dataset.name, align: done.name() });
+        }
         Ok(Self { config, dataset })
     }
 
@@ -53,8 +57,14 @@ impl Experiment {
         network::rounds(&self.config)
     }
 
-    /// How alignment is fitted, in words; none if there is none.
+    /// How alignment is fitted, in words; none if there is none. What came aligned was fitted on all trials.
     pub fn alignment(&self) -> &'static str {
+        match self.dataset.about().making.align {
+            Some(Alignment::Riemannian) => return "riemannian-all",
+            Some(Alignment::LogEuclidean) => return "log-euclidean-all",
+            Some(Alignment::Euclidean) => return "euclidean-all",
+            None => {}
+        }
         match (self.config.align.kind, self.config.align.fit) {
             (AlignKind::None, _) => "none",
             (AlignKind::Riemannian, AlignFit::Train) => "riemannian",
@@ -197,7 +207,8 @@ impl Experiment {
     /// Whether a reference was fitted on trials that are tested on.
     pub(crate) fn is_transductive(&self) -> bool {
         let align = &self.config.align;
-        align.kind != AlignKind::None && align.fit == AlignFit::All
+        let here = align.kind != AlignKind::None && align.fit == AlignFit::All;
+        here || self.dataset.about().making.align.is_some()
     }
 
     /// How much each client's reply counts, in words.

@@ -6,6 +6,9 @@
 mod bad_configs;
 mod config;
 mod metrics;
+mod data;
+mod modes;
 mod partition;
+mod runs;
 mod split;
 mod support;

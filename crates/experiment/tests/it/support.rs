@@ -17,6 +17,7 @@ pub(crate) fn about(classes: usize, origins: Vec<Origin>) -> About {
         channels: vec!["Cz".into()],
         sfreq: 160.0,
         unit: fedspd_eeg::SQUARE_MICROVOLTS.into(),
+        making: fedspd_eeg::Making::default(),
         origins,
     }
 }

@@ -1,0 +1,109 @@
+//! Data: what is asked for, and what cannot be had.
+
+use fedspd_experiment::config::{AlignKind, Config};
+use fedspd_experiment::{Content, Error, Experiment, Forecast, evaluate_model, run};
+use fedspd_manifold::SpdMetric;
+
+fn load(text: &str) -> Result<Experiment, Error> {
+    Experiment::new(Config::parse(text, "test.toml", &[]).unwrap(), &())
+}
+
+fn fault(text: &str) -> (String, String) {
+    let error = load(text).err().unwrap();
+    (error.to_string(), error.hint().unwrap_or_default())
+}
+
+#[test]
+fn subjects_and_classes_are_chosen() {
+    let all = load("[data]\nname = \"sample\"").unwrap();
+    assert_eq!((all.dataset.about().origins.len(), all.dataset.about().subjects().len()), (900, 10));
+    let some = load(
+        "[data]\nname = \"sample\"\nsubjects = \"2-5\"\nexclude = \"3\"\nclasses = [\"feet\", \"left_hand\"]",
+    )
+    .unwrap();
+    let about = some.dataset.about();
+    assert_eq!(about.subjects(), ["2", "4", "5"]);
+    assert_eq!(about.classes, ["feet", "left_hand"]);
+    assert_eq!(some.dataset.excluded[0].subject, "3");
+    // Labels and matrices go together.
+    let (Content::Covariances(all), Content::Covariances(some)) = (&all.dataset.content, &some.dataset.content) else {
+        panic!("not covariances")
+    };
+    let mut chosen = 0;
+    for (trial, origin) in all.about.origins.iter().enumerate() {
+        let class = &all.about.classes[origin.label];
+        if ["2", "4", "5"].contains(&&*origin.subject) && (class == "feet" || class == "left_hand") {
+            assert_eq!(some.matrix(chosen, 0), all.matrix(trial, 0));
+            assert_eq!(&some.about.classes[some.about.origins[chosen].label], class);
+            chosen += 1;
+        }
+    }
+    assert_eq!(some.len(), chosen);
+}
+
+#[test]
+fn what_is_not_there_is_named() {
+    let cases = [
+        (
+            "[data]\nname = \"sample\"\nsubjects = \"11\"",
+            "`data.subjects` names subject `11`, of whom there are no trials",
+            "there are: 1, 2, 3, 4, 5, 6, 7, 8, 9, 10",
+        ),
+        (
+            "[data]\nname = \"sample\"\nexclude = \"12\"",
+            "`data.exclude` names subject `12`, of whom there are no trials",
+            "there are: 1, 2, 3, 4, 5, 6, 7, 8, 9, 10",
+        ),
+        (
+            "[data]\nname = \"sample\"\nclasses = [\"feet\", \"tongue\"]",
+            "`data.classes` names `tongue`, which is not a class of the data",
+            "there are: left_hand, right_hand, hands, feet",
+        ),
+    ];
+    for (text, message, hint) in cases {
+        let found = fault(text);
+        assert_eq!((found.0.as_str(), found.1.as_str()), (message, hint));
+    }
+    let (message, _) = fault("[data]\nname = \"nowhere.npz\"");
+    assert!(message.starts_with("nowhere.npz: "), "{message}");
+}
+
+/// Files of covariances for SPDnet, aligned ones not again; a trained model reads data of its kind alone.
+#[test]
+fn files_and_models_go_together_or_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let sample = load("[data]\nname = \"sample\"\nsubjects = \"1-4\"").unwrap();
+    let Content::Covariances(covariances) = &sample.dataset.content else { panic!("not covariances") };
+    covariances.save(&path("plain.npz")).unwrap();
+    let mut aligned = covariances.clone();
+    aligned.recentre(SpdMetric::AffineInvariant).unwrap();
+    aligned.save(&path("aligned.npz")).unwrap();
+
+    let text = |name: &str, more: &str| format!("[data]\nname = \"{}\"\n{more}", path(name).display());
+    let plain = load(&text("plain.npz", "")).unwrap();
+    assert_eq!(plain.dataset.name, "plain");
+    assert_eq!(plain.dataset.sha256(), sample.dataset.sha256());
+    assert_ne!(load(&text("aligned.npz", "")).unwrap().dataset.sha256(), sample.dataset.sha256());
+    let (message, hint) = fault(&text("plain.npz", "[model]\nkind = \"eegnet\""));
+    assert_eq!(message, "`plain` holds covariances, which EEGNet does not read");
+    assert!(hint.contains("--trials"));
+    assert_eq!(load(&text("aligned.npz", "")).unwrap().alignment(), "riemannian-all");
+    let (message, _) = fault(&text("aligned.npz", "[align]\nkind = \"riemannian\""));
+    assert_eq!(message, "`aligned` is aligned already (riemannian, on all trials)");
+
+    let config = "[align]\nkind = \"riemannian\"\nfit = \"all\"\n[model]\ndims = [8]\nepsilon = 1e-3\n[federated]\nrounds = 3";
+    let experiment = load(&text("plain.npz", config)).unwrap();
+    let forecast = Forecast::new(&experiment).unwrap();
+    assert_eq!((forecast.rounds, forecast.participants, forecast.parameters), (3, 2, 64 * 8 + 4 * 65));
+    assert_eq!((forecast.shared, forecast.bytes_per_round), (772, 2 * 2 * 772 * 8));
+    assert!(forecast.seconds > 0.0 && forecast.shards.clients.len() == 2);
+    run(&experiment, "model", &path("run"), &mut ()).unwrap();
+    let model = path("run/models/seed-0.safetensors");
+    let scores = evaluate_model(&model, &path("aligned.npz"), AlignKind::None).unwrap();
+    assert_eq!((scores.confusion.total(), scores.subjects.len()), (360, 4));
+    let again = evaluate_model(&model, &path("plain.npz"), AlignKind::Riemannian).unwrap();
+    assert_eq!(again.confusion.counts(), scores.confusion.counts());
+    let unit = evaluate_model(&model, &path("plain.npz"), AlignKind::None).err().unwrap();
+    assert_eq!(unit.to_string(), format!("{}: the model has the unit 1, the data have uV^2", model.display()));
+}

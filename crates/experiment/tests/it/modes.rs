@@ -1,0 +1,132 @@
+//! The modes: there is one loop.
+
+use fedspd_experiment::{headline, in_memory};
+
+use crate::runs::experiment;
+
+const TASK: &str = r#"
+    [data]
+    name = "generated"
+    [data.generated]
+    subjects = 8
+    trials = 30
+    channels = 8
+    classes = 3
+    shift = 0.3
+    strength = 0.6
+    [model]
+    dims = [4]
+    epsilon = 1e-4
+    [train]
+    lr = 1e-2
+    batch = 16
+    epochs = 20
+    early_stop = 0
+    [federated]
+    rounds = 20
+    epochs_local = 1
+"#;
+
+/// Property 40 for whole experiments: one client with everything and carried moments, an epoch a round, is centralised training, bit for bit.
+#[test]
+fn a_federation_of_one_is_centralised_training() {
+    let everyone = "federated.clients={ 'all clients' = [1, 2, 3, 4, 5, 6, 7, 8] }";
+    let federated = experiment(TASK, &[everyone, "federated.carry_state=true"]);
+    let centralised = experiment(TASK, &[everyone, "mode=centralised"]);
+    let rows = |experiment| {
+        let table = in_memory(experiment, &mut ()).unwrap();
+        let row = |row: fedspd_run::ResultRow| (row.round, row.client, row.split, row.metric, row.value.to_bits());
+        table.rows.into_iter().map(row).collect::<Vec<_>>()
+    };
+    let (federated, centralised) = (rows(&federated), rows(&centralised));
+    assert!(federated.len() > 100);
+    assert_eq!(federated, centralised);
+}
+
+/// Every mode tests the same trials, and learns.
+#[test]
+fn every_mode_learns() {
+    let mut tested = Vec::new();
+    for (mode, least) in [("federated", 0.55), ("centralised", 0.55), ("local", 0.4)] {
+        let table = in_memory(&experiment(TASK, &[&format!("mode={mode}")]), &mut ()).unwrap();
+        let found = headline(&table);
+        assert!(found.macro_f1.mean > least, "{mode}: {}", found.macro_f1.mean);
+        assert!(found.worst_client.mean <= found.mean_client.mean && found.feasibility_error < 1e-12);
+        let trials = table.rows.iter().filter(|row| row.metric == "final_trials" && row.split == "test");
+        tested.push(trials.map(|row| (row.client.clone(), row.value as u64)).collect::<Vec<_>>());
+    }
+    assert_eq!(tested[0].len(), 4);
+    assert!(tested.windows(2).all(|pair| pair[0] == pair[1]));
+}
+
+/// The best model by validation is the one that centralised training ends with, and it stops.
+#[test]
+fn early_stopping_returns_to_the_best() {
+    let table = in_memory(&experiment(TASK, &["mode=centralised", "train.epochs=60", "train.early_stop=5"]), &mut ()).unwrap();
+    let values = |split: &str, metric: &str| {
+        let wanted = |row: &&fedspd_run::ResultRow| row.client == "pooled" && row.split == split && row.metric == metric;
+        table.rows.iter().filter(wanted).map(|row| (row.round, row.value)).collect::<Vec<_>>()
+    };
+    let validation = values("validation", "macro_f1");
+    let last = validation.last().unwrap().0;
+    assert!(last < 60);
+    let best = values("model", "final_round")[0].1 as u32;
+    assert_eq!(last, best + 5);
+    let highest = validation.iter().map(|&(_, f1)| f1).fold(0.0, f64::max);
+    assert_eq!(validation.iter().find(|(_, f1)| *f1 == highest).unwrap().0, best);
+    let then = values("test", "macro_f1")[best as usize - 1];
+    assert_eq!(values("test", "final_macro_f1"), [(last, then.1)]);
+}
+
+/// Alignment takes away what is different between subjects, whatever it is fitted on; of a subject nobody has seen, on its own trials.
+#[test]
+fn alignment_helps_where_subjects_differ() {
+    let shifted = ["data.generated.shift=1.5", "federated.rounds=30", "split.held_out_subjects='7,8'"];
+    let f1 = |more: &[&str]| {
+        let overrides: Vec<&str> = shifted.iter().chain(more).copied().collect();
+        let found = headline(&in_memory(&experiment(TASK, &overrides), &mut ()).unwrap());
+        (found.macro_f1.mean, found.held_out.mean)
+    };
+    let plain = f1(&[]);
+    for more in [
+        &["align.kind=riemannian"][..],
+        &["align.kind=log-euclidean"],
+        &["align.kind=riemannian", "align.fit=all"],
+        &["align.kind=riemannian", "align.calibration=15"],
+    ] {
+        let aligned = f1(more);
+        assert!(aligned.0 > plain.0 + 0.1 && aligned.1 > plain.1 + 0.1, "{more:?}: {plain:?} {aligned:?}");
+    }
+}
+
+/// EEGNet keeps its statistics at the clients; a subject that nobody has seen gets its own from one pass without labels.
+#[test]
+fn eegnet_learns_and_reads_new_subjects() {
+    let text = r#"
+        [data]
+        name = "generated"
+        [data.generated]
+        subjects = 4
+        trials = 40
+        channels = 8
+        classes = 2
+        samples = 160
+        sfreq = 80.0
+        [model]
+        kind = "eegnet"
+        dropout = 0.1
+        [train]
+        lr = 3e-3
+        [federated]
+        rounds = 25
+        subjects_per_client = 1
+        [split]
+        held_out_subjects = "4"
+    "#;
+    for fedbn in ["all", "statistics"] {
+        let table = in_memory(&experiment(text, &[&format!("model.fedbn={fedbn}")]), &mut ()).unwrap();
+        let found = headline(&table);
+        assert!(found.macro_f1.mean > 0.7, "{fedbn}: {}", found.macro_f1.mean);
+        assert!(found.held_out.mean > 0.6, "{fedbn}: {}", found.held_out.mean);
+    }
+}

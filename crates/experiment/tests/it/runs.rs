@@ -1,0 +1,223 @@
+//! Runs: the same bytes on any number of threads, straight through or interrupted, and what a folder holds.
+
+use std::fs;
+use std::path::Path;
+
+use fedspd_experiment::config::Config;
+use fedspd_experiment::{Ended, Error, Experiment, Observer, RoundProgress, resume, run};
+use fedspd_run::{Event, EventLog, Manifest, ResultTable, RunFolder, Shards, Status};
+
+const SMALL: &str = r#"
+    [data]
+    name = "generated"
+    [data.generated]
+    subjects = 6
+    trials = 24
+    channels = 6
+    classes = 3
+    shift = 0.3
+    strength = 0.6
+    [model]
+    dims = [4]
+    epsilon = 1e-4
+    [train]
+    lr = 1e-2
+    batch = 16
+    [federated]
+    rounds = 6
+    [run]
+    seeds = [0, 3]
+"#;
+
+pub(crate) fn experiment(text: &str, overrides: &[&str]) -> Experiment {
+    let overrides: Vec<_> = overrides.iter().map(|text| text.parse().unwrap()).collect();
+    Experiment::new(Config::parse(text, "test.toml", &overrides).unwrap(), &()).unwrap()
+}
+
+/// What must be the same bytes: results, models, and what clients would go on from.
+fn bytes(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let names = [
+        "results.csv",
+        "shards.json",
+        "models/seed-0.safetensors",
+        "models/seed-3.safetensors",
+        "checkpoints/seed-0.ckpt",
+        "checkpoints/seed-3.ckpt",
+    ];
+    names.iter().filter_map(|name| Some(((*name).to_owned(), fs::read(folder.join(name)).ok()?))).collect()
+}
+
+/// Interrupts after some rounds.
+struct After(u32);
+
+impl Observer for After {
+    fn round(&mut self, _: &RoundProgress) {
+        self.0 = self.0.saturating_sub(1);
+    }
+
+    fn warning(&mut self, _: &str) {}
+
+    fn interrupted(&self) -> bool {
+        self.0 == 0
+    }
+}
+
+#[test]
+fn threads_and_interruptions_change_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    for (case, overrides) in [
+        &["federated.participation=0.5", "federated.aggregation=rl-avg", "federated.server_momentum=0.5"][..],
+        &["federated.carry_state=true", "align.kind=riemannian", "run.checkpoint_every=2"],
+        &["mode=centralised", "train.epochs=8", "train.early_stop=3"],
+        &["mode=local", "train.epochs=5", "train.early_stop=2"],
+        &["model.kind=eegnet", "data.generated.samples=64", "data.generated.sfreq=32.0", "federated.rounds=3", "data.generated.trials=12"],
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let at = |name: &str| folder.path().join(format!("{case}-{name}"));
+        let with_threads = |threads: &'static str| {
+            let overrides: Vec<&str> = overrides.iter().copied().chain([threads]).collect();
+            experiment(SMALL, &overrides)
+        };
+        let (one, two) = (with_threads("run.threads=1"), with_threads("run.threads=2"));
+        assert_eq!(one.config_hash(), two.config_hash());
+        let (_, ended) = run(&one, "straight", &at("straight"), &mut ()).unwrap();
+        assert_eq!(ended, Ended::Finished);
+        let expected = bytes(&at("straight"));
+        assert!(expected.len() >= 4 && expected[0].1.len() > 500);
+        run(&two, "threads", &at("threads"), &mut ()).unwrap();
+        assert!(bytes(&at("threads")) == expected, "threads, {overrides:?}");
+
+        // One round at a time.
+        let (_, mut ended) = run(&two, "pieces", &at("pieces"), &mut After(1)).unwrap();
+        let mut interruptions = 0;
+        while let Ended::Interrupted { .. } = ended {
+            interruptions += 1;
+            assert_eq!(status(&at("pieces")), Status::Interrupted);
+            ended = resume(&at("pieces"), |_| (), &(), &mut After(2)).unwrap().2;
+        }
+        assert!(interruptions > 2);
+        assert_eq!(status(&at("pieces")), Status::Done);
+        assert!(bytes(&at("pieces")) == expected, "pieces, {overrides:?}");
+        let rounds = |name| {
+            let events = EventLog::read(&RunFolder::open(at(name)).unwrap().events()).unwrap();
+            events.into_iter().filter(|event| matches!(event, Event::Round(_))).collect::<Vec<_>>()
+        };
+        assert_eq!(rounds("pieces"), rounds("straight"));
+        // What is done stays as it is.
+        resume(&at("pieces"), |_| (), &(), &mut ()).unwrap();
+        assert!(bytes(&at("pieces")) == expected, "again, {overrides:?}");
+    }
+}
+
+fn status(folder: &Path) -> Status {
+    Manifest::read(&RunFolder::open(folder).unwrap().manifest()).unwrap().status
+}
+
+/// Splits, batches and samples are the same whatever the aggregation (property 46, for whole runs).
+#[test]
+fn the_aggregation_changes_no_split_and_no_sample() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let mut seen = Vec::new();
+    for aggregation in ["proj-avg", "rl-avg", "qr-avg", "karcher", "euclidean"] {
+        let set = format!("federated.aggregation={aggregation}");
+        let experiment = experiment(SMALL, &[&set, "federated.participation=0.4", "run.seeds=0"]);
+        run(&experiment, aggregation, &at(aggregation), &mut ()).unwrap();
+        let shards = Shards::read(&at(aggregation).join("shards.json")).unwrap();
+        let events = EventLog::read(&at(aggregation).join("events.jsonl")).unwrap();
+        let rounds = events.into_iter().filter_map(|event| match event {
+            Event::Round(round) => Some(round),
+            _ => None,
+        });
+        let rounds: Vec<_> = rounds.collect();
+        let asked: Vec<_> = rounds.iter().map(|round| round.participants.clone()).collect();
+        seen.push((shards, asked, rounds[0].train_loss.to_bits()));
+    }
+    assert!(seen.windows(2).all(|pair| pair[0] == pair[1]));
+    assert_eq!(seen[0].1.len(), 6);
+}
+
+#[test]
+fn a_folder_holds_what_a_report_needs() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path().join("run");
+    let experiment = experiment(SMALL, &["split.held_out_subjects='6'", "federated.subjects_per_client=1", "run.eval_every=3"]);
+    let (table, _) = run(&experiment, "whole", &at, &mut ()).unwrap();
+    let manifest = Manifest::read(&at.join("manifest.json")).unwrap();
+    assert_eq!((manifest.name.as_str(), manifest.status, manifest.subjects.len()), ("whole", Status::Done, 6));
+    assert_eq!(manifest.parameters, 6 * 4 + 3 * 17);
+    assert!(manifest.wall_seconds.unwrap() > 0.0 && !manifest.transductive);
+    assert_eq!(ResultTable::read(&at.join("results.csv")).unwrap(), table);
+    let config = Config::parse(&fs::read_to_string(at.join("config.toml")).unwrap(), "config.toml", &[]).unwrap();
+    assert_eq!(config, experiment.config);
+    let rows = |seed, split: &str, client: &str, metric: &str| -> Vec<(u32, f64)> {
+        let wanted = |row: &&fedspd_run::ResultRow| {
+            row.seed == seed && row.split == split && row.client == client && row.metric == metric
+        };
+        table.rows.iter().filter(wanted).map(|row| (row.round, row.value)).collect()
+    };
+    let rounds = |rows: Vec<(u32, f64)>| rows.into_iter().map(|(round, _)| round).collect::<Vec<_>>();
+    for seed in [0, 3] {
+        assert_eq!(rounds(rows(seed, "test", "pooled", "macro_f1")), [1, 3, 6]);
+        assert_eq!(rounds(rows(seed, "validation", "pooled", "loss")), [1, 2, 3, 4, 5, 6]);
+        for client in ["client 1", "client 5", "mean", "worst", "pooled"] {
+            assert_eq!(rounds(rows(seed, "test", client, "final_macro_f1")), [6], "{client}");
+        }
+        assert_eq!(rows(seed, "held-out", "6", "final_trials"), [(6, 24.0)]);
+        let last = rows(seed, "test", "pooled", "macro_f1")[2].1;
+        assert_eq!(rows(seed, "test", "pooled", "final_macro_f1"), [(6, last)]);
+        // The confusion matrix counts every test trial once.
+        let confusion = table.rows.iter().filter(|row| {
+            row.seed == seed && row.split == "test" && row.metric.starts_with("final_confusion:")
+        });
+        let total: f64 = confusion.map(|row| row.value).sum();
+        let tested: f64 = (1..=5).map(|client| rows(seed, "test", &format!("client {client}"), "final_trials")[0].1).sum();
+        assert_eq!(total, tested);
+        let feasible = rows(seed, "model", "pooled", "final_feasibility_error")[0].1;
+        assert!(feasible < 1e-12);
+        let (manifest, parameters) = fedspd_nn::file::load::<f64>(&at.join(format!("models/seed-{seed}.safetensors"))).unwrap();
+        assert_eq!((manifest.classes.len(), parameters.values().len()), (3, 75));
+    }
+}
+
+#[test]
+fn a_folder_is_not_run_twice_and_not_gone_on_with_by_mistake() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path().join("run");
+    let experiment = experiment(SMALL, &["federated.rounds=2"]);
+    run(&experiment, "first", &at, &mut After(1)).unwrap();
+    let again = run(&experiment, "first", &at, &mut ()).err().unwrap();
+    assert!(matches!(again, Error::Exists { .. }) && again.hint().unwrap().contains("fedspd resume"), "{again}");
+
+    let config = fs::read_to_string(at.join("config.toml")).unwrap();
+    fs::write(at.join("config.toml"), config.replace("rounds = 2", "rounds = 3")).unwrap();
+    assert!(matches!(resume(&at, |_| (), &(), &mut ()).err().unwrap(), Error::ConfigChanged { .. }));
+    fs::write(at.join("config.toml"), &config).unwrap();
+
+    let mut manifest = Manifest::read(&at.join("manifest.json")).unwrap();
+    let sha256 = manifest.data_sha256.replace("0".repeat(64));
+    manifest.write(&at.join("manifest.json")).unwrap();
+    assert!(matches!(resume(&at, |_| (), &(), &mut ()).err().unwrap(), Error::DataChanged { .. }));
+    manifest.data_sha256 = sha256;
+    manifest.write(&at.join("manifest.json")).unwrap();
+
+    let checkpoint = at.join("checkpoints/seed-0.ckpt");
+    let good = fs::read(&checkpoint).unwrap();
+    let cases: [(&str, Vec<u8>); 4] = [
+        ("not a checkpoint of this version", b"something else".to_vec()),
+        ("cut off", good[..20].to_vec()),
+        ("damaged: its checksum does not fit", good[..good.len() - 1].to_vec()),
+        ("damaged: its checksum does not fit", [&good[..60], &[good[60] ^ 1], &good[61..]].concat()),
+    ];
+    for (fault, content) in cases {
+        fs::write(&checkpoint, content).unwrap();
+        let error = resume(&at, |_| (), &(), &mut ()).err().unwrap();
+        assert_eq!(error.to_string(), format!("{}: {fault}", checkpoint.display()));
+    }
+    fs::write(&checkpoint, good).unwrap();
+    assert_eq!(resume(&at, |_| (), &(), &mut ()).unwrap().2, Ended::Finished);
+    let nowhere = resume(&folder.path().join("nowhere"), |_| (), &(), &mut ()).err().unwrap();
+    assert!(matches!(nowhere, Error::Run(_)), "{nowhere}");
+}
