@@ -26,7 +26,9 @@ fn subjects_and_classes_are_chosen() {
     assert_eq!(about.classes, ["feet", "left_hand"]);
     assert_eq!(some.dataset.excluded[0].subject, "3");
     // Labels and matrices go together.
-    let (Content::Covariances(all), Content::Covariances(some)) = (&all.dataset.content, &some.dataset.content) else {
+    let (Content::Covariances(all), Content::Covariances(some)) =
+        (&all.dataset.content, &some.dataset.content)
+    else {
         panic!("not covariances")
     };
     let mut chosen = 0;
@@ -57,7 +59,7 @@ fn what_is_not_there_is_named() {
         (
             "[data]\nname = \"sample\"\nclasses = [\"feet\", \"tongue\"]",
             "`data.classes` names `tongue`, which is not a class of the data",
-            "there are: left_hand, right_hand, hands, feet",
+            "there are: feet, hands, left_hand, right_hand",
         ),
     ];
     for (text, message, hint) in cases {
@@ -105,5 +107,8 @@ fn files_and_models_go_together_or_not() {
     let again = evaluate_model(&model, &path("plain.npz"), AlignKind::Riemannian).unwrap();
     assert_eq!(again.confusion.counts(), scores.confusion.counts());
     let unit = evaluate_model(&model, &path("plain.npz"), AlignKind::None).err().unwrap();
-    assert_eq!(unit.to_string(), format!("{}: the model has the unit 1, the data have uV^2", model.display()));
+    assert_eq!(
+        unit.to_string(),
+        format!("{}: the model has the unit 1, the data have uV^2", model.display())
+    );
 }

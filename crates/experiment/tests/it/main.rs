@@ -5,8 +5,8 @@
 
 mod bad_configs;
 mod config;
-mod metrics;
 mod data;
+mod metrics;
 mod modes;
 mod partition;
 mod runs;

@@ -35,7 +35,8 @@ fn a_federation_of_one_is_centralised_training() {
     let centralised = experiment(TASK, &[everyone, "mode=centralised"]);
     let rows = |experiment| {
         let table = in_memory(experiment, &mut ()).unwrap();
-        let row = |row: fedspd_run::ResultRow| (row.round, row.client, row.split, row.metric, row.value.to_bits());
+        let row =
+            |row: fedspd_run::ResultRow| (row.round, row.client, row.split, row.metric, row.value.to_bits());
         table.rows.into_iter().map(row).collect::<Vec<_>>()
     };
     let (federated, centralised) = (rows(&federated), rows(&centralised));
@@ -62,9 +63,13 @@ fn every_mode_learns() {
 /// The best model by validation is the one that centralised training ends with, and it stops.
 #[test]
 fn early_stopping_returns_to_the_best() {
-    let table = in_memory(&experiment(TASK, &["mode=centralised", "train.epochs=60", "train.early_stop=5"]), &mut ()).unwrap();
+    let table =
+        in_memory(&experiment(TASK, &["mode=centralised", "train.epochs=60", "train.early_stop=5"]), &mut ())
+            .unwrap();
     let values = |split: &str, metric: &str| {
-        let wanted = |row: &&fedspd_run::ResultRow| row.client == "pooled" && row.split == split && row.metric == metric;
+        let wanted = |row: &&fedspd_run::ResultRow| {
+            row.client == "pooled" && row.split == split && row.metric == metric
+        };
         table.rows.iter().filter(wanted).map(|row| (row.round, row.value)).collect::<Vec<_>>()
     };
     let validation = values("validation", "macro_f1");
@@ -107,7 +112,7 @@ fn eegnet_learns_and_reads_new_subjects() {
         name = "generated"
         [data.generated]
         subjects = 4
-        trials = 40
+        trials = 60
         channels = 8
         classes = 2
         samples = 160
@@ -117,6 +122,7 @@ fn eegnet_learns_and_reads_new_subjects() {
         dropout = 0.1
         [train]
         lr = 3e-3
+        batch = 10
         [federated]
         rounds = 25
         subjects_per_client = 1

@@ -70,7 +70,13 @@ fn threads_and_interruptions_change_nothing() {
         &["federated.carry_state=true", "align.kind=riemannian", "run.checkpoint_every=2"],
         &["mode=centralised", "train.epochs=8", "train.early_stop=3"],
         &["mode=local", "train.epochs=5", "train.early_stop=2"],
-        &["model.kind=eegnet", "data.generated.samples=64", "data.generated.sfreq=32.0", "federated.rounds=3", "data.generated.trials=12"],
+        &[
+            "model.kind=eegnet",
+            "data.generated.samples=64",
+            "data.generated.sfreq=32.0",
+            "federated.rounds=3",
+            "data.generated.trials=12",
+        ],
     ]
     .into_iter()
     .enumerate()
@@ -143,14 +149,21 @@ fn the_aggregation_changes_no_split_and_no_sample() {
 fn a_folder_holds_what_a_report_needs() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path().join("run");
-    let experiment = experiment(SMALL, &["split.held_out_subjects='6'", "federated.subjects_per_client=1", "run.eval_every=3"]);
+    let experiment = experiment(
+        SMALL,
+        &["split.held_out_subjects='6'", "federated.subjects_per_client=1", "run.eval_every=3"],
+    );
     let (table, _) = run(&experiment, "whole", &at, &mut ()).unwrap();
     let manifest = Manifest::read(&at.join("manifest.json")).unwrap();
-    assert_eq!((manifest.name.as_str(), manifest.status, manifest.subjects.len()), ("whole", Status::Done, 6));
+    assert_eq!(
+        (manifest.name.as_str(), manifest.status, manifest.subjects.len()),
+        ("whole", Status::Done, 6)
+    );
     assert_eq!(manifest.parameters, 6 * 4 + 3 * 17);
     assert!(manifest.wall_seconds.unwrap() > 0.0 && !manifest.transductive);
     assert_eq!(ResultTable::read(&at.join("results.csv")).unwrap(), table);
-    let config = Config::parse(&fs::read_to_string(at.join("config.toml")).unwrap(), "config.toml", &[]).unwrap();
+    let config =
+        Config::parse(&fs::read_to_string(at.join("config.toml")).unwrap(), "config.toml", &[]).unwrap();
     assert_eq!(config, experiment.config);
     let rows = |seed, split: &str, client: &str, metric: &str| -> Vec<(u32, f64)> {
         let wanted = |row: &&fedspd_run::ResultRow| {
@@ -173,11 +186,13 @@ fn a_folder_holds_what_a_report_needs() {
             row.seed == seed && row.split == "test" && row.metric.starts_with("final_confusion:")
         });
         let total: f64 = confusion.map(|row| row.value).sum();
-        let tested: f64 = (1..=5).map(|client| rows(seed, "test", &format!("client {client}"), "final_trials")[0].1).sum();
+        let tested: f64 =
+            (1..=5).map(|client| rows(seed, "test", &format!("client {client}"), "final_trials")[0].1).sum();
         assert_eq!(total, tested);
         let feasible = rows(seed, "model", "pooled", "final_feasibility_error")[0].1;
         assert!(feasible < 1e-12);
-        let (manifest, parameters) = fedspd_nn::file::load::<f64>(&at.join(format!("models/seed-{seed}.safetensors"))).unwrap();
+        let (manifest, parameters) =
+            fedspd_nn::file::load::<f64>(&at.join(format!("models/seed-{seed}.safetensors"))).unwrap();
         assert_eq!((manifest.classes.len(), parameters.values().len()), (3, 75));
     }
 }
@@ -189,7 +204,10 @@ fn a_folder_is_not_run_twice_and_not_gone_on_with_by_mistake() {
     let experiment = experiment(SMALL, &["federated.rounds=2"]);
     run(&experiment, "first", &at, &mut After(1)).unwrap();
     let again = run(&experiment, "first", &at, &mut ()).err().unwrap();
-    assert!(matches!(again, Error::Exists { .. }) && again.hint().unwrap().contains("fedspd resume"), "{again}");
+    assert!(
+        matches!(again, Error::Exists { .. }) && again.hint().unwrap().contains("fedspd resume"),
+        "{again}"
+    );
 
     let config = fs::read_to_string(at.join("config.toml")).unwrap();
     fs::write(at.join("config.toml"), config.replace("rounds = 2", "rounds = 3")).unwrap();

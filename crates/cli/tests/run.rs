@@ -1,0 +1,249 @@
+//! `fedspd run`, `resume`, `eval`, `new` and `doctor` as a user sees them.
+#![allow(clippy::unwrap_used)] // helpers of tests may panic as tests do
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+
+fn command(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("fedspd"));
+    command.current_dir(folder).args(arguments);
+    command
+}
+
+fn fedspd(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
+    let output = command(folder, arguments).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
+fn json(folder: &Path, arguments: &[&str]) -> Value {
+    let (code, out, err) = fedspd(folder, arguments);
+    assert_eq!((code, &*err), (0, ""), "{out}");
+    serde_json::from_str(&out).unwrap()
+}
+
+const CONFIG: &str = r#"
+    [data]
+    name = "generated"
+    [data.generated]
+    subjects = 6
+    trials = 30
+    channels = 12
+    classes = 3
+    shift = 0.3
+    [model]
+    dims = [8]
+    epsilon = 1e-4
+    [federated]
+    rounds = 60
+    carry_state = true
+    [run]
+    seeds = [0, 1]
+"#;
+
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("small.toml"), CONFIG).unwrap();
+    folder
+}
+
+/// The files that must be the same whatever happened on the way.
+fn bytes(folder: &Path) -> Vec<Vec<u8>> {
+    let names = [
+        "results.csv",
+        "shards.json",
+        "config.toml",
+        "models/seed-0.safetensors",
+        "models/seed-1.safetensors",
+    ];
+    names.iter().map(|name| fs::read(folder.join(name)).unwrap()).collect()
+}
+
+/// Killed without warning at twenty moments and resumed each time, a run ends with the same bytes.
+#[test]
+fn a_run_survives_being_killed() {
+    let folder = folder();
+    let (code, _, err) =
+        fedspd(folder.path(), &["run", "small.toml", "--out", "straight", "--quiet", "--threads", "1"]);
+    assert_eq!((code, &*err), (0, ""));
+    let (mut kills, mut moment, mut begun) = (0, 7_u64, false);
+    while kills < 20 {
+        let arguments: &[&str] = if begun {
+            &["resume", "killed", "--quiet"]
+        } else {
+            &["run", "small.toml", "--out", "killed", "--quiet"]
+        };
+        let mut child =
+            command(folder.path(), arguments).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        // Moments from a fixed sequence, in milliseconds; early ones hit the setting up, later ones any part of a round.
+        moment = moment.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        std::thread::sleep(Duration::from_millis(2 + (moment >> 33) % 60));
+        child.kill().unwrap();
+        let output = child.wait_with_output().unwrap();
+        kills += 1;
+        // Killed, or done before that; never an error.
+        assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+        begun = folder.path().join("killed/manifest.json").exists();
+    }
+    assert!(begun);
+    let (code, out, err) = fedspd(folder.path(), &["resume", "killed", "--quiet"]);
+    assert_eq!((code, &*err), (0, ""));
+    assert!(out.contains("Everything is in killed."), "{out}");
+    let (straight, killed) = (bytes(&folder.path().join("straight")), bytes(&folder.path().join("killed")));
+    assert!(straight == killed);
+    let strays = fs::read_dir(folder.path().join("killed")).unwrap();
+    let strays: Vec<_> = strays.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    assert!(strays.iter().all(|name| !name.contains("partial")), "{strays:?}");
+}
+
+/// Ctrl-C ends after a round with 130 and says how to go on.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_says_how_to_go_on() {
+    let folder = folder();
+    let arguments =
+        ["run", "small.toml", "--out", "cut", "--set", "federated.rounds=100000", "--progress", "json"];
+    let mut child =
+        command(folder.path(), &arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut stderr = std::io::BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    // As soon as the first round is over.
+    std::io::BufRead::read_line(&mut stderr, &mut line).unwrap();
+    let first: Value = serde_json::from_str(&line).unwrap();
+    assert_eq!((first["round"].as_u64(), first["of"].as_u64()), (Some(1), Some(200_000)));
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let mut rest = String::new();
+    std::io::Read::read_to_string(&mut stderr, &mut rest).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(
+        rest.contains("finishing the round") && rest.contains("go on with `fedspd resume cut`"),
+        "{rest}"
+    );
+    let manifest: Value =
+        serde_json::from_slice(&fs::read(folder.path().join("cut/manifest.json")).unwrap()).unwrap();
+    assert_eq!(manifest["status"], "interrupted");
+}
+
+#[test]
+fn a_run_is_looked_ahead_to_run_and_tried() {
+    let folder = folder();
+    let at = folder.path();
+    let forecast = json(at, &["run", "small.toml", "--dry-run", "--format", "json"]);
+    assert_eq!(
+        (forecast["rounds"].as_u64(), forecast["parameters"].as_u64()),
+        (Some(60), Some(12 * 8 + 3 * 65))
+    );
+    assert_eq!(forecast["shards"]["clients"].as_array().unwrap().len(), 3);
+    let (code, out, _) = fedspd(at, &["run", "small.toml", "--dry-run"]);
+    assert!(code == 0 && out.contains("parameters that are sent") && out.contains("client 3"), "{out}");
+    assert_eq!(fs::read_dir(at).unwrap().count(), 1, "nothing is written");
+
+    let result = json(
+        at,
+        &[
+            "run",
+            "small.toml",
+            "--seeds",
+            "0..3",
+            "--set",
+            "federated.rounds=4",
+            "--set",
+            "federated.aggregation=rl-avg",
+            "--quiet",
+            "--format",
+            "json",
+        ],
+    );
+    assert_eq!(result["macro_f1"]["seeds"], 3);
+    assert!(result["macro_f1"]["mean"].as_f64().unwrap() > 0.2 && result["macro_f1"]["std"].is_number());
+    let run = result["folder"].as_str().unwrap();
+    assert!(run.starts_with("runs/small-") && at.join(run).join("results.csv").exists(), "{run}");
+    let (code, _, err) = fedspd(at, &["run", "small.toml", "--out", run, "--quiet"]);
+    assert!(code == 1 && err.contains("is a run already") && err.contains("fedspd resume"), "{err}");
+    let (code, _, err) = fedspd(at, &["eval", run, "--data", "x.npz"]);
+    assert!(code == 1 && err.contains("has 3 seeds"), "{err}");
+}
+
+#[test]
+fn the_sample_is_built_in_and_its_model_can_be_tried() {
+    let folder = folder();
+    let at = folder.path();
+    let (code, out, err) = fedspd(
+        at,
+        &["run", "sample", "--set", "federated.rounds=3", "--out", "s", "--progress", "plain", "-v"],
+    );
+    assert!(code == 0 && out.contains("macro-F1, all trials together"), "{err}");
+    assert!(err.contains("seed 0, round 3 of 3, 5 clients, validation F1"), "{err}");
+    let (code, out, _) = fedspd(at, &["resume", "s", "--quiet"]);
+    assert!(code == 0 && out.contains("Everything is in s."));
+    let (code, _, err) = fedspd(at, &["eval", "s", "--data", "nothing.npz"]);
+    assert!(code == 1 && err.starts_with("error: nothing.npz: "), "{err}");
+}
+
+#[test]
+fn a_new_configuration_runs_as_it_is() {
+    let folder = folder();
+    let at = folder.path();
+    let (code, out, _) = fedspd(at, &["new", "mine"]);
+    assert!(code == 0 && out.starts_with("mine.toml is there."), "{out}");
+    let (code, out, err) = fedspd(at, &["run", "mine.toml", "--dry-run"]);
+    assert!(code == 0 && out.contains("client 5"), "{err}");
+    let (code, _, err) = fedspd(at, &["new", "mine"]);
+    assert!(code == 1 && err.starts_with("error: mine.toml cannot be written: "), "{err}");
+    let schema = json(at, &["new", "--schema"]);
+    assert!(schema["properties"]["federated"].is_object());
+}
+
+#[test]
+fn the_doctor_looks_at_this_machine() {
+    let folder = folder();
+    let found = json(folder.path(), &["doctor", "--format", "json"]);
+    assert!(found["available"].as_array().unwrap().contains(&found["instructions"]));
+    assert!(found["threads"].as_u64().unwrap() > 0 && found["this_folder"] == "can be written");
+    let (code, out, _) = fedspd(folder.path(), &["doctor"]);
+    assert!(code == 0 && out.contains("instructions"), "{out}");
+}
+
+/// Exit codes: 1 what the user can fix, 2 what only the machine can.
+#[test]
+fn mistakes_have_one_sentence_and_a_code() {
+    let folder = folder();
+    let at = folder.path();
+    fs::write(at.join("file"), "in the way").unwrap();
+    fs::create_dir(at.join("full")).unwrap();
+    fs::write(at.join("full/thesis.tex"), "").unwrap();
+    let cases: [(&[&str], i32, &str); 9] = [
+        (
+            &["run", "smal.toml"],
+            1,
+            "error: smal.toml is not a built-in experiment (sample), and the file cannot be read: ",
+        ),
+        (
+            &["run", "small.toml", "--set", "federated.agregation=rl-avg"],
+            1,
+            "error: unknown key `federated.agregation`",
+        ),
+        (&["run", "small.toml", "--set", "federated.aggregation=median"], 1, "error: "),
+        (&["run", "small.toml", "--seeds", "three"], 1, "error: "),
+        (&["run", "small.toml", "--set", "model.dims=[20]"], 1, "error: "),
+        (&["run", "small.toml", "--out", "full", "--quiet"], 1, "error: "),
+        (&["run", "small.toml", "--out", "file/run", "--quiet"], 2, "error: "),
+        (&["resume", "nowhere"], 1, "error: "),
+        (&["eval", "small.toml", "--data", "x.npz"], 1, "error: "),
+    ];
+    for (arguments, expected, message) in cases {
+        let (code, out, err) = fedspd(at, arguments);
+        assert_eq!((code, &*out), (expected, ""), "{arguments:?}: {err}");
+        assert!(err.starts_with(message) && !err.contains("panicked"), "{arguments:?}: {err}");
+    }
+    let volts = ["run", "sample", "--set", "model.epsilon=1e9", "--out", "volts", "--quiet"];
+    let (code, _, err) = fedspd(at, &volts);
+    assert!(
+        code == 1 && err.contains("% of the eigenvalues are below the threshold") && err.contains("hint: "),
+        "{err}"
+    );
+}
