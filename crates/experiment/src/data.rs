@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use fedspd_eeg::dataset::definition;
+use fedspd_eeg::dataset::{Selection, definition};
 use fedspd_eeg::fetch::{Environment, Locations};
 use fedspd_eeg::filter::Band;
 use fedspd_eeg::prepare::{Features, Plan, PlanOptions, Progress};
@@ -202,7 +202,7 @@ fn chosen(config: &Config, content: Content, excluded: &mut Vec<ExcludedSubject>
     let there: HashSet<&str> = about.subjects().into_iter().collect();
     for (key, selection) in [("data.subjects", &data.subjects), ("data.exclude", &data.exclude)] {
         let left_out = |id: &str| excluded.iter().any(|excluded| excluded.subject == id);
-        let unknown = selection.iter().flat_map(|selection| selection.ids());
+        let unknown = selection.iter().flat_map(Selection::ids);
         let mut unknown = unknown.filter(|id| !there.contains(id.as_str()) && !left_out(id));
         if let Some(subject) = unknown.next() {
             let known = about.subjects().into_iter().map(str::to_owned).collect();

@@ -76,7 +76,9 @@ impl Design {
     pub fn counts(&self, about: &About, seed: u64) -> SeedShards {
         let count = |trials: &[usize]| {
             let mut counts = vec![0; about.classes.len()];
-            trials.iter().for_each(|&trial| counts[about.origins[trial].label] += 1);
+            for &trial in trials {
+                counts[about.origins[trial].label] += 1;
+            }
             counts
         };
         let clients = self.clients.iter().zip(&self.shards).map(|(client, shard)| ShardCounts {

@@ -178,21 +178,6 @@ impl<T: Real, M: Model<T>> Setting<'_, T, M> {
         Ok(rounds)
     }
 
-    /// What all courses make of some trials of all clients.
-    fn predict(
-        &self,
-        courses: &[Course<'_, T, M>],
-        desks: &mut [Desk<'_, T, M>],
-        trials: fn(&Shard) -> &[usize],
-    ) -> Result<Predicted, Error> {
-        let mut predicted = Predicted::default();
-        for course in courses {
-            let evaluations = course.evaluate(desks, trials)?;
-            add(&mut predicted, course.shards().iter(), &evaluations, trials);
-        }
-        Ok(predicted)
-    }
-
     /// The scores of a round, and what the log says of it.
     #[allow(clippy::too_many_arguments)] // what a round is made of
     fn look_back(
@@ -228,7 +213,7 @@ impl<T: Real, M: Model<T>> Setting<'_, T, M> {
         let tested = last || round == 1 || round.is_multiple_of(every);
         let mut test_f1 = None;
         if tested {
-            let test = self.predict(courses, desks, |shard| &shard.test)?;
+            let test = predict(courses, desks, |shard| &shard.test)?;
             test_f1 = Some(test.macro_f1(about)?);
             scores.extend(test.scores(about, "test", "", tests(design), false)?);
         }
@@ -282,7 +267,7 @@ impl<T: Real, M: Model<T>> Setting<'_, T, M> {
         for course in courses.iter_mut() {
             best_rounds.extend(course.return_to_best()?);
         }
-        let test = self.predict(courses, desks, |shard| &shard.test)?;
+        let test = predict(courses, desks, |shard| &shard.test)?;
         finals.extend(test.scores(about, "test", "final_", tests(design), true)?);
         let own = |metric: &str, value: f64| Score {
             client: "pooled".into(),
@@ -352,6 +337,20 @@ impl<T: Real, M: Model<T>> Setting<'_, T, M> {
 fn warn(store: Option<&mut Store>, observer: &mut (dyn Observer + Send), text: &str) -> Result<(), Error> {
     observer.warning(text);
     store.map_or(Ok(()), |store| store.event(&Event::Warning { text: text.to_owned() }))
+}
+
+/// What all courses make of some trials of all clients.
+fn predict<T: Real, M: Model<T>>(
+    courses: &[Course<'_, T, M>],
+    desks: &mut [Desk<'_, T, M>],
+    trials: fn(&Shard) -> &[usize],
+) -> Result<Predicted, Error> {
+    let mut predicted = Predicted::default();
+    for course in courses {
+        let evaluations = course.evaluate(desks, trials)?;
+        add(&mut predicted, course.shards().iter(), &evaluations, trials);
+    }
+    Ok(predicted)
 }
 
 /// The clients with their test trials.

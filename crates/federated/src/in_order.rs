@@ -111,7 +111,7 @@ mod tests {
     fn an_error_ends_it() {
         for desks in 1..4 {
             let begun = AtomicUsize::new(0);
-            let work = |_: &mut (), item: usize| {
+            let work = |(): &mut (), item: usize| {
                 begun.fetch_add(1, Ordering::SeqCst);
                 item
             };

@@ -145,7 +145,7 @@ impl<'a, T: Real, M: Model<T>, S: LocalSolver<T, M>> Federation<'a, T, M, S> {
                 attachment: &attachment,
             };
             let trained = solver.train(&task, &mut state.memory, desk).map_err(|error| error.to_string())?;
-            state.local = wire.local(&desk.parameters).into_iter().map(|value| value.to_f64()).collect();
+            state.local = wire.local(&desk.parameters).into_iter().map(T::to_f64).collect();
             if let Some(value) = state.local.iter().find(|value| !value.is_finite()) {
                 return Err(format!("a parameter that it keeps became {value}"));
             }

@@ -13,7 +13,8 @@ use super::{Aggregator, Fault, Merged};
 use crate::Error;
 
 pub(super) struct Momentum {
-    momentum: f64,
+    /// `b`.
+    kept: f64,
     rate: f64,
     sums: Sums,
     /// `m` of each part.
@@ -21,9 +22,9 @@ pub(super) struct Momentum {
 }
 
 impl Momentum {
-    pub(super) fn new(momentum: f64, rate: f64, mut sums: Sums) -> Self {
+    pub(super) fn new(kept: f64, rate: f64, mut sums: Sums) -> Self {
         let velocities = sums.parts().iter().map(|part| vec![0.0; part.place.len()]).collect();
-        Self { momentum, rate, sums, velocities }
+        Self { kept, rate, sums, velocities }
     }
 }
 
@@ -37,17 +38,17 @@ impl<T: Real> Aggregator<T> for Momentum {
     }
 
     fn finish(&mut self, parameters: &mut ParamSet<T>) -> Result<Merged, Error> {
-        let (momentum, rate, velocities) = (self.momentum, self.rate, &mut self.velocities);
+        let (kept, rate, velocities) = (self.kept, self.rate, &mut self.velocities);
         let layers = self.sums.finish(parameters, |index, sum, previous| {
             let velocity = &mut velocities[index];
             let next = match sum {
                 Sum::Euclidean(sum) => {
                     for ((velocity, mean), x) in velocity.iter_mut().zip(sum.mean()).zip(previous) {
-                        *velocity = momentum * *velocity + (mean - x);
+                        *velocity = kept * *velocity + (mean - x);
                     }
                     previous.iter().zip(velocity).map(|(x, m)| x + rate * *m).collect()
                 }
-                Sum::Stiefel(layer) => stiefel_step(layer, momentum, rate, previous, velocity)?,
+                Sum::Stiefel(layer) => stiefel_step(layer, kept, rate, previous, velocity)?,
             };
             Ok((next, false))
         })?;
@@ -76,7 +77,7 @@ impl<T: Real> Aggregator<T> for Momentum {
 
 fn stiefel_step(
     layer: &Layer,
-    momentum: f64,
+    kept: f64,
     rate: f64,
     previous: &[f64],
     velocity: &mut [f64],
@@ -87,7 +88,7 @@ fn stiefel_step(
     stiefel.lift(previous, layer.sum.mean()?.as_slice(), &mut lifted)?;
     stiefel.transport(previous, velocity, &mut carried)?;
     for ((velocity, carried), lifted) in velocity.iter_mut().zip(&carried).zip(&lifted) {
-        *velocity = momentum * carried + lifted;
+        *velocity = kept * carried + lifted;
     }
     let step: Vec<f64> = velocity.iter().map(|m| rate * m).collect();
     let mut next = vec![0.0; p * k];

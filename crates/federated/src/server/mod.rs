@@ -205,7 +205,7 @@ impl<T: Real> Server<T> {
                     open.numbers_up += update.message.len();
                 }
                 Err((reason, fault)) => {
-                    drop_client(&self.config, &self.members, self.round, open, client, reason, fault)?
+                    drop_client(&self.config, &self.members, self.round, open, client, reason, fault)?;
                 }
             }
         }

@@ -5,16 +5,18 @@ use fedspd_nn::OptimiserConfig;
 
 use crate::support::{Clients, adam, fast, gap};
 
+#[allow(clippy::unnecessary_wraps)] // as the server takes it
 fn reply(server: &Server<f64>, change: impl FnOnce(&mut Vec<f64>)) -> Result<Update<f64>, String> {
     let mut message = server.wire().shared(server.parameters());
     change(&mut message);
     Ok(Update { message, trials: 1, loss: 1.0 })
 }
 
+type Change = fn(&mut Vec<f64>);
+
 #[test]
 fn bad_replies_stop_the_run_or_are_counted() {
     let clients = Clients::small();
-    type Change = fn(&mut Vec<f64>);
     let cases: [(Change, &str); 5] = [
         (|m| m[3] = f64::NAN, "it sent NaN in `block0.weight`"),
         (|m| *m.last_mut().unwrap() = f64::INFINITY, "it sent inf in `head.bias`"),
