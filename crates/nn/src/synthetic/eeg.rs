@@ -12,6 +12,14 @@ const RHYTHM: f64 = 10.0;
 const AMPLITUDES: (f64, f64) = (10.0, 5.0);
 /// What is left of the rhythm of a class's source while the class is imagined.
 const LEFT: f64 = 0.2;
+/// Samples that are thrown away until a source has forgotten its beginning.
+const WARM: usize = 64;
+/// How far a client's mixture is from the others', unless set.
+const SHIFT: f64 = 0.3;
+/// The most numbers that a client's trials, or the random numbers behind one trial, may have: sizes that no EEG needs are refused before anything is allocated.
+const MOST_NUMBERS: usize = 1 << 28;
+/// The most channels: a mixture has their square.
+const MOST_CHANNELS: usize = 4096;
 /// Time constants of the noise, in samples: processes of the first order at octave steps add up to a spectrum like 1/f.
 const OCTAVES: [f64; 6] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0];
 
@@ -28,9 +36,9 @@ pub struct SyntheticEeg {
 }
 
 impl SyntheticEeg {
-    /// 100 trials a client, mixtures of clients alike.
+    /// 100 trials a client, each client with a mixture of its own.
     pub fn new(channels: usize, samples: usize, sfreq: f64, classes: usize) -> Self {
-        Self { channels, samples, sfreq, classes, trials: 100, shift: 0.0 }
+        Self { channels, samples, sfreq, classes, trials: 100, shift: SHIFT }
     }
 
     /// So many trials a client, the classes in turn.
@@ -39,7 +47,7 @@ impl SyntheticEeg {
         Self { trials, ..self }
     }
 
-    /// How far a client's mixture is from that of the others.
+    /// How far a client's mixture is from that of the others; with 0 all have the same.
     #[must_use]
     pub fn shift(self, shift: f64) -> Self {
         Self { shift, ..self }
@@ -48,13 +56,23 @@ impl SyntheticEeg {
     /// The trials of one client.
     ///
     /// # Errors
-    /// [`Error::Config`] if there are fewer channels than classes, a number is zero, or the rate is too low for the rhythm.
+    /// [`Error::Config`] if there are fewer channels than classes, a number is zero or absurd, or the rate is too low for the rhythm.
     pub fn client<T: Real>(&self, seed: Seed, client: u32) -> Result<RawTrials<T>, Error> {
         let (n, samples) = (self.channels, self.samples);
         check("classes", self.classes, self.classes >= 2, || "at least 2".into())?;
         check("channels", n, n >= self.classes, || format!("at least the {} classes", self.classes))?;
         check("samples", samples, samples > 0, || "at least 1".into())?;
         check("trials", self.trials, self.trials > 0, || "at least 1".into())?;
+        check("channels", n, n <= MOST_CHANNELS, || format!("at most {MOST_CHANNELS}"))?;
+        let drawn = samples.saturating_add(WARM).saturating_mul(n).saturating_mul(1 + OCTAVES.len());
+        check("samples", samples, drawn <= MOST_NUMBERS, || {
+            format!("so few that a trial of {n} channels takes at most {MOST_NUMBERS} random numbers")
+        })?;
+        let numbers = samples.saturating_mul(n).saturating_mul(self.trials);
+        check("trials x samples x channels", numbers, numbers <= MOST_NUMBERS, || {
+            format!("at most {MOST_NUMBERS}")
+        })?;
+        check("shift", self.shift, self.shift.is_finite(), || "finite".into())?;
         let fast = self.sfreq > 2.0 * RHYTHM && self.sfreq.is_finite();
         check("sfreq", self.sfreq, fast, || format!("above {} Hz", 2.0 * RHYTHM))?;
         let stream = seed.stream(Purpose::Generator);
@@ -70,16 +88,12 @@ impl SyntheticEeg {
         }
 
         let mut all = Vec::with_capacity(self.trials * samples * n);
-        let mut drawn = vec![0.0; (samples + WARM) * n * (1 + OCTAVES.len())];
+        let mut drawn = vec![0.0; drawn];
         let mut sources = vec![0.0; samples * n];
         for trial in 0..self.trials {
             fill_standard_normal(&mut stream.item(trial as u64), &mut drawn);
             for (source, noise) in drawn.chunks_exact((samples + WARM) * (1 + OCTAVES.len())).enumerate() {
-                let share = if source % self.classes == trial % self.classes && source < self.classes {
-                    LEFT
-                } else {
-                    1.0
-                };
+                let share = if source == trial % self.classes { LEFT } else { 1.0 };
                 self.source(share, noise, &mut sources[source..], n);
             }
             for sample in sources.chunks_exact(n) {
@@ -119,9 +133,6 @@ impl SyntheticEeg {
         }
     }
 }
-
-/// Samples that are thrown away until a source has forgotten its beginning.
-const WARM: usize = 64;
 
 /// The cosine of an angle up to pi, with the same bits everywhere: the platform's may differ in the last one.
 fn cosine(angle: f64) -> f64 {

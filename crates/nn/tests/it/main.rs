@@ -6,6 +6,7 @@
 mod determinism;
 mod eegnet;
 mod files;
+mod generator;
 mod golden;
 mod gradients;
 mod guard;
