@@ -13,5 +13,6 @@ mod guard;
 mod network;
 mod optimisers;
 mod parameters;
+mod plain_eegnet;
 mod support;
 mod training;
