@@ -23,6 +23,9 @@ CASES = {
                  momentum=0.1, epsilon=1e-5, trials=12, batch=[7, 0, 3, 11, 5, 2, 9, 1, 10]),
     "odd": dict(channels=4, samples=67, classes=4, filters=8, depth=2, rows=16, temporal_taps=9, separable_taps=3, pools=[4, 8], dropout=0.0,
                 momentum=0.01, epsilon=1e-3, trials=20, batch=list(range(19, 0, -1))),
+    # More trials than fit into a tile of 16, a rate that 16 bits round, and an epsilon that lets gradients through to BN1.
+    "tiles": dict(channels=3, samples=40, classes=2, filters=2, depth=2, rows=3, temporal_taps=8, separable_taps=4, pools=[2, 3], dropout=0.3,
+                  momentum=0.1, epsilon=0.5, trials=36, batch=list(range(1, 36))),
 }
 
 
@@ -48,10 +51,10 @@ def chacha8(key, stream, words):
 
 
 def masks(case, first):
-    """For each trial of the batch, what is kept after each pooling, divided by the share that is kept."""
+    """For each trial of the batch, what is kept after each pooling, divided by the probability of that: 16 bits decide."""
     rows = [case["filters"] * case["depth"], case["rows"]]
     samples = [case["samples"] // case["pools"][0], case["samples"] // case["pools"][0] // case["pools"][1]]
-    keep = 1 - case["dropout"]
+    bound = round((1 - case["dropout"]) * 65536)
     key = [SEED & 0xFFFFFFFF, SEED >> 32, 3, 0, 0, 0, 0, 0]  # purpose 3 is dropout
     result = [np.ones((len(case["batch"]), n, t)) for n, t in zip(rows, samples)]
     if case["dropout"] == 0:
@@ -62,8 +65,8 @@ def masks(case, first):
         halves = [half for word in words for half in (word & 0xFFFF, word >> 16)]
         start = 0
         for mask, n, t in zip(result, rows, samples):
-            kept = np.array(halves[start : start + n * t]) < round(keep * 65536)
-            mask[place] = kept.reshape(t, n).T / keep
+            kept = np.array(halves[start : start + n * t]) < bound
+            mask[place] = kept.reshape(t, n).T * (65536 / bound)
             start += n * t
     return [torch.tensor(m) for m in result]
 

@@ -28,7 +28,7 @@ pub(super) struct Slot<T> {
     pub(super) second_activated: Vec<T>,
     /// What the head sees.
     pub(super) features: Vec<T>,
-    /// What is kept after each pooling, 0 or 1/(1-p); empty without dropout.
+    /// What is kept after each pooling, 0 or one over the probability of being kept; empty without dropout.
     pub(super) kept: [Vec<T>; 2],
     pub(super) first_moments: Moments<T>,
     pub(super) second_moments: Moments<T>,
@@ -64,10 +64,11 @@ impl<T: Real> Slot<T> {
         }
     }
 
-    /// Draws what is kept: sample by sample, row by row, from the trial's own generator. 16 bits decide.
+    /// Draws what is kept: sample by sample, row by row, from the trial's own generator. 16 bits decide, so a number is kept with a probability that is a
+    /// multiple of 2^-16, and is divided by that one: the mean is exact.
     pub(super) fn draw(&mut self, shape: &Shape, dropout: Dropout, place: u64, keep: f64) {
-        let scale = T::from_f64(1.0 / keep);
-        let bound = (keep * 65536.0).round() as u32;
+        let bound = (keep * 65536.0).round_ties_even().max(1.0) as u32;
+        let scale = T::from_f64(65536.0 / f64::from(bound));
         let mut rng = dropout.stream.item(dropout.seen + place);
         let (mut bits, mut left) = (0_u32, 0);
         let layers = [(shape.first, shape.first_lanes), (shape.second, shape.second_lanes)];

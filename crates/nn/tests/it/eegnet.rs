@@ -144,7 +144,7 @@ fn agrees_with_torch<T: Real>(
 
 #[test]
 fn everything_equals_torch_in_double_precision() {
-    for name in ["even", "odd"] {
+    for name in ["even", "odd", "tiles"] {
         agrees_with_torch::<f64>(name, 1e-9, 1e-7, &[]);
     }
 }
@@ -157,6 +157,16 @@ fn everything_equals_torch_in_single_precision_but_noise() {
     for name in ["even", "odd"] {
         agrees_with_torch::<f32>(name, 1e-4, 1e-3, &noisy);
     }
+    // With a large epsilon only the shift, whose gradient is zero, is noise.
+    agrees_with_torch::<f32>("tiles", 1e-4, 1e-3, &["norm1.shift", "norm2.mean"]);
+}
+
+/// The constants of the first two cases are those that have a name.
+#[test]
+fn torch_and_the_original_normalise_as_the_golden_cases() {
+    assert_eq!(Case::new("even").config().batch_norm, BatchNorm::TORCH);
+    assert_eq!(Case::new("odd").config().batch_norm, BatchNorm::ORIGINAL);
+    assert_eq!(EegNetConfig::new(8, 100, 100.0, 3).batch_norm, BatchNorm::TORCH);
 }
 
 /// Property 34, for EEGNet.
