@@ -5,6 +5,11 @@ use serde::{Deserialize, Serialize};
 use crate::params::{Layout, Role, Scope, Tensor};
 use crate::{Error, check};
 
+/// Sizes that no EEG needs are refused before anything is allocated: the largest number of parameters, and of samples x rows of one trial.
+const MOST_NUMBERS: usize = 1 << 24;
+/// The most taps of a temporal filter. Lag statistics take `4 Kt (Kt + 3)` bytes a trial: 67 MB for so many.
+const MOST_TAPS: usize = 4096;
+
 /// The shape of an EEGNet.
 ///
 /// ```
@@ -40,7 +45,8 @@ pub struct EegNetConfig {
     pub batch_norm: BatchNorm,
     /// Which parts of batch normalisation stay with their client.
     pub fedbn: FedBn,
-    /// The largest norms of spatial filters and of rows of the head, if they are limited.
+    /// The largest norms of spatial filters and of rows of the head, if they are limited. An optimiser keeps to them after each of its steps: first values and
+    /// averages of a server may be above.
     pub max_norm: Option<MaxNorm>,
 }
 
@@ -89,9 +95,13 @@ impl Default for MaxNorm {
 
 impl EegNetConfig {
     /// The paper's network for trials at some rate: `F1 = 8`, `D = 2`, `F2 = 16`, means of 4 and 8, `Kt = max(round(fs/2), 32)`,
-    /// `Ks = max(round(fs/8), 8)`, dropout 0.25.
+    /// `Ks = max(round(fs/8), 8)`, dropout 0.25. A rate that is not a positive number gives no taps, which [`EegNetConfig::check`] refuses.
     pub fn new(channels: usize, samples: usize, sfreq: f64, classes: usize) -> Self {
-        let taps = |seconds: f64, least: usize| ((seconds * sfreq).round_ties_even() as usize).max(least);
+        // The conversion saturates, and makes 0 of a NaN.
+        let taps = |seconds: f64, least: usize| {
+            let taps = (seconds * sfreq).round_ties_even() as usize;
+            if sfreq > 0.0 { taps.max(least) } else { 0 }
+        };
         Self {
             channels,
             samples,
@@ -111,7 +121,7 @@ impl EegNetConfig {
 
     /// Rows after the spatial convolution.
     pub fn spatial_rows(&self) -> usize {
-        self.filters * self.depth
+        self.filters.saturating_mul(self.depth)
     }
 
     /// Samples after each pooling.
@@ -122,16 +132,17 @@ impl EegNetConfig {
 
     /// The numbers that the head sees.
     pub fn features(&self) -> usize {
-        self.rows * self.pooled()[1]
+        self.rows.saturating_mul(self.pooled()[1])
     }
 
-    /// The number of trained numbers.
+    /// The number of trained numbers; the largest `usize` if there are more.
     pub fn parameter_count(&self) -> usize {
         let (first, rows) = (self.spatial_rows(), self.rows);
-        let norms = 2 * (self.filters + first + rows);
-        let filters =
-            self.filters * self.temporal_taps + first * (self.channels + self.separable_taps + rows);
-        filters + norms + self.classes * (self.features() + 1)
+        let norms = self.filters.saturating_add(first).saturating_add(rows).saturating_mul(2);
+        let temporal = self.filters.saturating_mul(self.temporal_taps);
+        let each = self.channels.saturating_add(self.separable_taps).saturating_add(rows);
+        let head = self.classes.saturating_mul(self.features().saturating_add(1));
+        [temporal, first.saturating_mul(each), head].into_iter().fold(norms, usize::saturating_add)
     }
 
     /// Checks that such a network can be built.
@@ -139,13 +150,16 @@ impl EegNetConfig {
     /// # Errors
     /// [`Error::Config`] with the name of the field, its value and what it must be.
     pub fn check(&self) -> Result<(), Error> {
+        // First: a rate that is not a positive number leaves no taps, and this is the message that names it.
+        check("temporal_taps", self.temporal_taps, (1..=MOST_TAPS).contains(&self.temporal_taps), || {
+            format!("from 1 to {MOST_TAPS}; by default it is half the sampling rate")
+        })?;
         let sizes = [
             ("channels", self.channels),
             ("samples", self.samples),
             ("filters", self.filters),
             ("depth", self.depth),
             ("rows", self.rows),
-            ("temporal_taps", self.temporal_taps),
             ("separable_taps", self.separable_taps),
             ("pools", self.pools[0]),
             ("pools", self.pools[1]),
@@ -158,6 +172,11 @@ impl EegNetConfig {
         check("samples", self.samples, self.pooled()[1] > 0, || {
             format!("at least {needed}, for both means")
         })?;
+        let count = self.parameter_count();
+        check("parameter_count", count, count <= MOST_NUMBERS, || format!("at most {MOST_NUMBERS}"))?;
+        let rows = self.spatial_rows().max(self.rows);
+        let numbers = rows.saturating_mul(self.samples);
+        check("samples x rows", numbers, numbers <= MOST_NUMBERS, || format!("at most {MOST_NUMBERS}"))?;
         let share = |name, value: f64| {
             check(name, value, (0.0..1.0).contains(&value), || "at least 0 and less than 1".into())
         };

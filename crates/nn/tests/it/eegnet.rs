@@ -348,6 +348,28 @@ fn threads_and_instruction_sets_change_no_bit() {
     }
 }
 
+/// Sizes and rates from a file or a user are refused, not computed with.
+#[test]
+fn absurd_sizes_and_rates_are_refused_without_panic() {
+    for rate in [f64::NAN, f64::INFINITY, -160.0, 0.0, 1e300] {
+        let config = EegNetConfig::new(64, 481, rate, 4);
+        let _ = config.parameter_count();
+        assert!(config.check().unwrap_err().to_string().contains("half the sampling rate"), "{rate}");
+    }
+    let most = usize::MAX;
+    let all =
+        EegNetConfig { filters: most, depth: most, rows: most, ..EegNetConfig::new(most, most, 160.0, most) };
+    assert_eq!(all.parameter_count(), most);
+    assert!(all.check().is_err());
+    let large = EegNetConfig { samples: 65536, filters: 64, depth: 32, ..EegNetConfig::new(2, 1, 1.0, 2) };
+    assert_eq!(
+        large.check().unwrap_err().to_string(),
+        "`samples x rows` is 134217728; it must be at most 16777216"
+    );
+    let pools = EegNetConfig { pools: [most, most], ..EegNetConfig::new(4, 64, 64.0, 2) };
+    assert!(pools.check().is_err());
+}
+
 /// A trial's logits in use depend on nothing but itself.
 #[test]
 fn evaluation_does_not_depend_on_the_batch() {
@@ -444,7 +466,14 @@ fn what_does_not_fit_is_refused_with_the_numbers() {
         message(config(|c| c.samples = 31)),
         "`samples` is 31; it must be at least 32, for both means"
     );
-    assert_eq!(message(config(|c| c.temporal_taps = 0)), "`temporal_taps` is 0; it must be from 1 to 65536");
+    assert_eq!(
+        message(config(|c| c.temporal_taps = 0)),
+        "`temporal_taps` is 0; it must be from 1 to 4096; by default it is half the sampling rate"
+    );
+    assert_eq!(
+        message(config(|c| (c.filters, c.rows) = (1024, 65536))),
+        "`parameter_count` is 135202819; it must be at most 16777216"
+    );
     assert_eq!(
         message(config(|c| c.dropout = 1.0)),
         "`dropout` is 1.0; it must be at least 0 and less than 1"
