@@ -1,16 +1,16 @@
-//! `SPDnet` and its training: exact gradients, optimisers that stay on their manifold, the same bytes on any number of threads.
+//! `SPDnet` and EEGNet, and their training: exact gradients, optimisers that stay on their manifold, the same bytes on any number of threads.
 //!
 //! | what | where |
 //! |---|---|
 //! | parameters with geometry, role and scope | [`ParamSet`], [`Layout`] |
 //! | what training needs of a network | [`Model`] |
-//! | the network | [`SpdNet`], [`SpdNetConfig`], [`SpdTrials`] |
+//! | the networks | [`SpdNet`], [`SpdNetConfig`], [`SpdTrials`]; [`EegNet`], [`EegNetConfig`], [`RawTrials`] |
 //! | optimisers on Euclidean and Stiefel parameters | [`Optimiser`], [`OptimiserConfig`], [`Trivialisation`] |
 //! | learning-rate schedules, early stopping | [`schedule`] |
 //! | epochs and evaluation | [`Trainer`] |
 //! | model files | [`mod@file`] |
 //! | random streams | [`Seed`], [`Stream`] |
-//! | labelled SPD data made to order | [`SyntheticTask`] |
+//! | labelled data made to order | [`SyntheticTask`], [`SyntheticEeg`] |
 //!
 //! The centre is the [`ParamSet`]: a model is a set of named tensors, each with three facts. Optimisers read its geometry and role;
 //! the federated engine reads its geometry and scope; nothing above a [`Model`] knows which network it trains.

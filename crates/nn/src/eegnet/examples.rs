@@ -13,7 +13,7 @@ pub struct RawTrials<T> {
     channels: usize,
     length: usize,
     classes: usize,
-    samples: Arc<[T]>,
+    samples: Arc<Vec<T>>,
     labels: Vec<usize>,
 }
 
@@ -21,13 +21,13 @@ impl<T: Real> RawTrials<T> {
     /// Trials one after the other, each sample after sample with all channels.
     ///
     /// # Errors
-    /// [`Error::Config`] for an empty shape, [`Error::Length`] if the samples do not fit the labels, [`Error::Label`], [`Error::Diverged`] for a number
-    /// that is not finite.
+    /// [`Error::Config`] for an empty shape, [`Error::Length`] if the samples do not fit the labels, [`Error::Label`], [`Error::Sample`] for a number that
+    /// is not finite.
     pub fn new(
         channels: usize,
         length: usize,
         classes: usize,
-        samples: impl Into<Arc<[T]>>,
+        samples: impl Into<Arc<Vec<T>>>,
         labels: Vec<usize>,
     ) -> Result<Self, Error> {
         let samples = samples.into();
@@ -84,11 +84,11 @@ impl<T: Real> RawTrials<T> {
     }
 }
 
-/// Raw trials with their lag statistics.
+/// Raw trials as the network reads them, with their lag statistics if they are for training.
 #[derive(Clone, Debug)]
 pub struct EegExamples<T> {
     pub(super) trials: RawTrials<T>,
-    pub(super) lags: Lags<T>,
+    pub(super) lags: Option<Lags>,
 }
 
 impl<T: Real> EegExamples<T> {
@@ -97,8 +97,8 @@ impl<T: Real> EegExamples<T> {
         &self.trials
     }
 
-    /// Bytes of the lag statistics: `Kt (Kt + 1)` numbers for each trial.
+    /// Bytes of the lag statistics: `4 Kt (Kt + 3)` for each trial, and none without.
     pub fn cached_bytes(&self) -> usize {
-        self.lags.bytes()
+        self.lags.as_ref().map_or(0, Lags::bytes)
     }
 }

@@ -9,31 +9,32 @@
 //!
 //! A row of R follows from the one before by what enters and leaves the window, `R[k+1, l+1] = R[k, l] - <x~[k-p], x~[l-p]> + <x~[T+k-p], x~[T+l-p]>`, so
 //! only the first row is a sum over all samples.
+//!
+//! They are `f64` whatever the samples are: the variance is the difference of a mean square and a squared mean, in which an offset of the channels cancels.
+//! R is symmetric, so its upper triangle is enough.
 
 use fedspd_manifold::Real;
+use fedspd_manifold::simd::Simd;
 
+use super::convolution::correlate;
 use super::examples::RawTrials;
+use super::shape::{LANES, padding};
 
-/// The statistics of each trial: `m`, then the rows of `R`.
+/// The statistics of each trial: `m`, then the rows of R from their diagonals on.
 #[derive(Clone, Debug)]
-pub(super) struct Lags<T> {
+pub(super) struct Lags {
     taps: usize,
-    values: Vec<T>,
+    values: Vec<f64>,
 }
 
-impl<T: Real> Lags<T> {
+impl Lags {
     /// Of all trials, for filters with so many taps.
-    pub(super) fn new(trials: &RawTrials<T>, taps: usize) -> Self {
+    pub(super) fn new<T: Real>(simd: Simd, trials: &RawTrials<T>, taps: usize) -> Self {
         use rayon::prelude::*;
-        let mut values = vec![T::ZERO; trials.len() * size(taps)];
+        let mut values = vec![0.0; trials.len() * size(taps)];
         values.par_chunks_exact_mut(size(taps)).enumerate().for_each_init(
-            || vec![0.0; size(taps)],
-            |scratch, (trial, out)| {
-                of_trial(trials, trial, taps, scratch);
-                for (out, &value) in out.iter_mut().zip(&*scratch) {
-                    *out = T::from_f64(value);
-                }
-            },
+            || Group::new(trials, taps),
+            |group, (trial, out)| group.add_trial(simd, trials, trial, out),
         );
         Self { taps, values }
     }
@@ -46,49 +47,111 @@ impl<T: Real> Lags<T> {
         size_of_val(&self.values[..])
     }
 
-    /// `m` and `R` of a trial.
-    pub(super) fn trial(&self, trial: usize) -> &[T] {
+    /// `m` and R of a trial.
+    pub(super) fn trial(&self, trial: usize) -> &[f64] {
         &self.values[trial * size(self.taps)..(trial + 1) * size(self.taps)]
     }
 }
 
 /// The numbers of one trial.
 pub(super) fn size(taps: usize) -> usize {
-    taps * (taps + 1)
+    taps + taps * (taps + 1) / 2
 }
 
-fn of_trial<T: Real>(trials: &RawTrials<T>, trial: usize, taps: usize, out: &mut [f64]) {
-    let (x, channels) = (trials.trial(trial), trials.channels());
-    let length = trials.length();
-    let pad = super::shape::padding(taps);
-    // The sample that tap k sees at output sample t, if it is inside the trial.
-    let row = |t: usize, k: usize| {
-        let place = (t + k).checked_sub(pad).filter(|&place| place < length)?;
-        Some(&x[place * channels..(place + 1) * channels])
-    };
-    let dot = |a: Option<&[T]>, b: Option<&[T]>| match (a, b) {
-        (Some(a), Some(b)) => a.iter().zip(b).fold(0.0, |sum, (a, b)| sum + a.to_f64() * b.to_f64()),
-        _ => 0.0,
-    };
-    let total = |a: Option<&[T]>| a.map_or(0.0, |a| a.iter().fold(0.0, |sum, a| sum + a.to_f64()));
-    let (m, r) = out.split_at_mut(taps);
-    m[0] = (0..length).map(|t| total(row(t, 0))).sum();
-    for k in 1..taps {
-        m[k] = m[k - 1] - total(row(0, k - 1)) + total(row(length, k - 1));
+/// `R h`, from the upper triangle of R.
+pub(super) fn product<T: Real>(h: &[T], mut triangle: &[f64], out: &mut [f64]) {
+    out.fill(0.0);
+    for k in 0..h.len() {
+        let (row, rest) = triangle.split_at(h.len() - k);
+        triangle = rest;
+        let own = h[k].to_f64();
+        let mut sum = row[0] * own;
+        // What is right of the diagonal stands below it too.
+        for ((below, x), h) in out[k + 1..].iter_mut().zip(&row[1..]).zip(&h[k + 1..]) {
+            sum += x * h.to_f64();
+            *below += x * own;
+        }
+        out[k] += sum;
     }
-    for l in 0..taps {
-        r[l] = (0..length).map(|t| dot(row(t, 0), row(t, l))).sum();
+}
+
+/// Some channels of a trial in lanes, and the first row of their R.
+struct Group {
+    taps: usize,
+    length: usize,
+    /// `[time][lane]`, with the padding around the samples; unused lanes are zero.
+    padded: Vec<f64>,
+    /// `[lag][lane]`
+    first: Vec<f64>,
+}
+
+impl Group {
+    fn new<T: Real>(trials: &RawTrials<T>, taps: usize) -> Self {
+        let length = trials.length();
+        Self { taps, length, padded: vec![0.0; (length + taps - 1) * LANES], first: vec![0.0; taps * LANES] }
     }
-    for k in 1..taps {
-        for l in k..taps {
-            let leaves = dot(row(0, k - 1), row(0, l - 1));
-            let enters = dot(row(length, k - 1), row(length, l - 1));
-            r[k * taps + l] = r[(k - 1) * taps + l - 1] - leaves + enters;
+
+    /// Adds the statistics of a trial, group by group of its channels.
+    fn add_trial<T: Real>(&mut self, simd: Simd, trials: &RawTrials<T>, trial: usize, out: &mut [f64]) {
+        let (x, channels) = (trials.trial(trial), trials.channels());
+        for first in (0..channels).step_by(LANES) {
+            let used = LANES.min(channels - first);
+            let inside = self.padded.chunks_exact_mut(LANES).skip(padding(self.taps));
+            for (lanes, sample) in inside.zip(x.chunks_exact(channels)) {
+                for (lane, sample) in lanes.iter_mut().zip(&sample[first..first + used]) {
+                    *lane = sample.to_f64();
+                }
+                lanes[used..].fill(0.0);
+            }
+            self.add(simd, out);
         }
     }
-    for k in 1..taps {
-        for l in 0..k {
-            r[k * taps + l] = r[l * taps + k];
+
+    /// Adds the statistics of the channels that are loaded.
+    fn add(&mut self, simd: Simd, out: &mut [f64]) {
+        let (taps, length) = (self.taps, self.length);
+        self.first.fill(0.0);
+        correlate(simd, LANES, &self.padded[..length * LANES], &self.padded, &mut self.first);
+        let row = |t: usize| &self.padded[t * LANES..(t + 1) * LANES];
+        let (m, r) = out.split_at_mut(taps);
+        let mut sum = total(&self.padded[..length * LANES]);
+        m[0] += sum;
+        for k in 1..taps {
+            sum += total(row(length + k - 1)) - total(row(k - 1));
+            m[k] += sum;
+        }
+        // Along the diagonals. Row k begins `taps - k + 1` places after the one above.
+        for (lag, first) in self.first.chunks_exact(LANES).enumerate() {
+            let mut sum = total(first);
+            let mut place = lag;
+            r[place] += sum;
+            for k in 1..taps - lag {
+                sum +=
+                    dot(row(length + k - 1), row(length + k + lag - 1)) - dot(row(k - 1), row(k + lag - 1));
+                place += taps - k + 1;
+                r[place] += sum;
+            }
         }
     }
+}
+
+/// The sum of rows of lanes: lane by lane, then over the lanes.
+fn total(rows: &[f64]) -> f64 {
+    let mut sums = [0.0; LANES];
+    for row in rows.chunks_exact(LANES) {
+        for (sum, x) in sums.iter_mut().zip(row) {
+            *sum += x;
+        }
+    }
+    sums.iter().sum()
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let mut sums = [0.0; 4];
+    for (a, b) in a.chunks_exact(4).zip(b.chunks_exact(4)) {
+        for ((sum, a), b) in sums.iter_mut().zip(a).zip(b) {
+            *sum += a * b;
+        }
+    }
+    sums.iter().sum()
 }

@@ -45,11 +45,21 @@ impl<T: Real> EegNet<T> {
         &self.config
     }
 
-    /// Trials as this network reads them: their lag statistics are computed here, once.
+    /// Trials for training: their lag statistics are computed here, once, on the threads of the current rayon pool.
     ///
     /// # Errors
     /// [`Error::Mismatch`] if the trials are not of the network's channels, samples or classes.
     pub fn prepare(&self, trials: RawTrials<T>) -> Result<EegExamples<T>, Error> {
+        let mut examples = self.prepare_for_use(trials)?;
+        examples.lags = Some(Lags::new(self.simd, &examples.trials, self.config.temporal_taps));
+        Ok(examples)
+    }
+
+    /// Trials for evaluation alone, which needs no lag statistics and costs no preparation. Training on them is [`Error::Mismatch`].
+    ///
+    /// # Errors
+    /// As [`EegNet::prepare`].
+    pub fn prepare_for_use(&self, trials: RawTrials<T>) -> Result<EegExamples<T>, Error> {
         let EegNetConfig { channels, samples, classes, .. } = self.config;
         for (what, expected, found) in [
             ("channels", channels, trials.channels()),
@@ -61,8 +71,7 @@ impl<T: Real> EegNet<T> {
                 return Err(Error::Mismatch { what, expected, found });
             }
         }
-        let lags = Lags::new(&trials, self.config.temporal_taps);
-        Ok(EegExamples { trials, lags })
+        Ok(EegExamples { trials, lags: None })
     }
 }
 

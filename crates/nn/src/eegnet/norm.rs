@@ -5,6 +5,7 @@ use fedspd_manifold::simd::{Kernel, Lanes, Simd};
 
 use super::BatchNorm;
 use super::weights::NormPlaces;
+use crate::Error;
 
 /// Sum and sum of squares about the mean of each row of one trial's tensor.
 #[derive(Clone, Debug)]
@@ -66,11 +67,14 @@ impl Batch {
     }
 
     /// Of trials with so many samples each, in their order.
+    ///
+    /// # Errors
+    /// [`Error::Diverged`] for a variance that is not finite: one over its root would be a harmless zero.
     pub(super) fn combine<'a, T: Real + 'a>(
         &mut self,
         samples: usize,
         trials: &(impl Iterator<Item = &'a Moments<T>> + Clone),
-    ) {
+    ) -> Result<(), Error> {
         let count = trials.clone().count() as f64 * samples as f64;
         for row in 0..self.means.len() {
             let sum: f64 = trials.clone().map(|trial| trial.sums[row].to_f64()).sum();
@@ -80,9 +84,18 @@ impl Batch {
                 trial.squares[row].to_f64() + samples as f64 * shift * shift
             };
             self.means[row] = mean;
-            self.variances[row] = trials.clone().map(about).sum::<f64>() / count;
+            self.variances[row] = finite_variance(trials.clone().map(about).sum::<f64>() / count)?;
         }
+        Ok(())
     }
+}
+
+/// A variance, if it is finite.
+pub(super) fn finite_variance(variance: f64) -> Result<f64, Error> {
+    if variance.is_finite() {
+        return Ok(variance);
+    }
+    Err(Error::Diverged { what: "the variance of a row that batch normalisation sees", value: variance })
 }
 
 /// Sums over a trial that the backward pass needs of each row: of the gradient at the output, and of its product with what the row deviates

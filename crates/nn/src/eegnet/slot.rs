@@ -89,6 +89,8 @@ impl<T: Real> Slot<T> {
 
 /// A run of trials whose gradients are added up one after the other.
 pub(super) struct Tile<T> {
+    /// The place of its first trial in the batch.
+    pub(super) first: usize,
     pub(super) slots: Vec<Slot<T>>,
     /// How many slots the batch uses.
     pub(super) used: usize,

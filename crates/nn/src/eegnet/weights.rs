@@ -5,7 +5,8 @@ use std::ops::Range;
 use fedspd_manifold::Real;
 
 use super::shape::Shape;
-use crate::params::Layout;
+use crate::Error;
+use crate::params::{Layout, Parameter};
 
 /// Where each parameter is among the values.
 #[derive(Clone, Debug)]
@@ -29,23 +30,30 @@ pub(super) struct NormPlaces {
 }
 
 impl Places {
-    pub(super) fn of(layout: &Layout) -> Self {
-        let place = |name: &str| layout.get(name).map_or(0..0, crate::params::Parameter::range);
-        let norm = |name: &str| NormPlaces {
-            scale: place(&format!("{name}.scale")),
-            shift: place(&format!("{name}.shift")),
-            mean: place(&format!("{name}.mean")),
-            variance: place(&format!("{name}.variance")),
+    /// # Errors
+    /// [`Error::Tensor`] for a parameter that the layout lacks.
+    pub(super) fn of(layout: &Layout) -> Result<Self, Error> {
+        let place = |name: &str| {
+            let missing = || Error::Tensor { name: name.into(), shape: Vec::new(), fault: "is missing" };
+            layout.get(name).map(Parameter::range).ok_or_else(missing)
         };
-        Self {
-            temporal: place("temporal.weight"),
-            spatial: place("spatial.weight"),
-            depthwise: place("depthwise.weight"),
-            pointwise: place("pointwise.weight"),
-            head: place("head.weight"),
-            bias: place("head.bias"),
-            norms: ["norm1", "norm2", "norm3"].map(norm),
-        }
+        let norm = |name: &str| -> Result<NormPlaces, Error> {
+            Ok(NormPlaces {
+                scale: place(&format!("{name}.scale"))?,
+                shift: place(&format!("{name}.shift"))?,
+                mean: place(&format!("{name}.mean"))?,
+                variance: place(&format!("{name}.variance"))?,
+            })
+        };
+        Ok(Self {
+            temporal: place("temporal.weight")?,
+            spatial: place("spatial.weight")?,
+            depthwise: place("depthwise.weight")?,
+            pointwise: place("pointwise.weight")?,
+            head: place("head.weight")?,
+            bias: place("head.bias")?,
+            norms: [norm("norm1")?, norm("norm2")?, norm("norm3")?],
+        })
     }
 }
 

@@ -17,7 +17,7 @@ use fedspd_manifold::simd::Simd;
 
 use super::examples::EegExamples;
 use super::lags;
-use super::norm::Norm;
+use super::norm::{Norm, finite_variance};
 use super::passes::{
     Kernels, Worker, activate_second, first_block, first_block_back, head, head_back, second_block,
     separable_back,
@@ -46,10 +46,14 @@ pub struct EegNetWorkspace<T: Real> {
     norms: [Norm<T>; 2],
     /// Sums of the lag statistics over the batch, divided by the size of the tensor that is never formed.
     lags: Vec<f64>,
+    /// `R h` of each temporal filter.
+    filter_lags: Vec<f64>,
     /// For each temporal filter: the statistics of its output, and its slope `a = scale / sqrt(variance + epsilon)`.
     filtered: Vec<Filtered>,
     tiles: Vec<Tile<T>>,
     workers: Vec<Worker<T>>,
+    /// Trials of the last pass, if it was one of training.
+    trained: usize,
 }
 
 /// The statistics of a temporal filter's output over a batch.
@@ -69,7 +73,7 @@ impl<T: Real> EegNetWorkspace<T> {
     ) -> Result<Self, Error> {
         check("threads", threads, threads > 0, || "at least 1".into())?;
         let shape = Shape::of(config);
-        let places = Places::of(&layout);
+        let places = Places::of(&layout)?;
         let zeros = |size: usize| vec![T::ZERO; size];
         let (f, g) = (shape.first_lanes, shape.second_lanes);
         let worker = || Worker {
@@ -96,9 +100,11 @@ impl<T: Real> EegNetWorkspace<T> {
             },
             norms: [Norm::new(f), Norm::new(g)],
             lags: vec![0.0; lags::size(shape.temporal_taps)],
+            filter_lags: vec![0.0; shape.filters * shape.temporal_taps],
             filtered: vec![Filtered::default(); shape.filters],
             tiles: Vec::new(),
             workers: (0..threads).map(|_| worker()).collect(),
+            trained: 0,
         })
     }
 
@@ -109,6 +115,7 @@ impl<T: Real> EegNetWorkspace<T> {
         examples: &EegExamples<T>,
         batch: &[usize],
     ) -> Result<(), Error> {
+        self.trained = 0;
         check_parameters(&self.layout, parameters)?;
         check_batch(batch, examples.trials.len())?;
         let (shape, trials) = (&self.shape, &examples.trials);
@@ -116,7 +123,6 @@ impl<T: Real> EegNetWorkspace<T> {
             ("channels", shape.channels, trials.channels()),
             ("samples", shape.samples, trials.length()),
             ("classes", shape.classes, trials.classes()),
-            ("lag statistics for taps", shape.temporal_taps, examples.lags.taps()),
         ];
         for (what, expected, found) in facts {
             if expected != found {
@@ -135,7 +141,8 @@ impl<T: Real> EegNetWorkspace<T> {
 
         let tiles = batch.len().div_ceil(TILE);
         while self.tiles.len() < tiles {
-            self.tiles.push(Tile { slots: Vec::new(), used: 0, sums: Weights::new(shape) });
+            let first = self.tiles.len() * TILE;
+            self.tiles.push(Tile { first, slots: Vec::new(), used: 0, sums: Weights::new(shape) });
         }
         for unused in &mut self.tiles[tiles..] {
             unused.used = 0;
@@ -165,44 +172,73 @@ impl<T: Real> EegNetWorkspace<T> {
         if found != expected {
             return Err(Error::Length { what: "the gradient", expected, found });
         }
-        let count = batch.len();
         let dropout = dropout.filter(|_| self.keep < 1.0);
-        self.measure_filters(parameters.values(), examples, batch);
-        let (shape, simd, keep) = (self.shape, self.simd, self.keep);
-        let tiles = &mut self.tiles[..count.div_ceil(TILE)];
-        let (kernels, workers) = (&self.kernels, &mut self.workers);
+        self.measure_filters(parameters.values(), examples, batch)?;
+        self.forth(parameters.values(), examples, batch.len(), dropout)?;
+        let loss = self.back(examples, batch.len(), dropout.is_some())?;
+        let tiles = &mut self.tiles[..batch.len().div_ceil(TILE)];
+        if let Some((sum, others)) = tiles.split_first_mut() {
+            for other in others {
+                sum.sums.add(&mut other.sums);
+            }
+            sum.sums.unload(&self.shape, &self.places, gradient);
+        }
+        self.norm_gradients(parameters.values(), batch.len(), gradient);
+        self.trained = batch.len();
+        Ok(loss)
+    }
 
-        in_tiles(workers, tiles, 0, &|_, tile, index| {
+    /// The logits of each trial of the last training pass; none if evaluation or an error came after it.
+    pub fn training_logits(&self) -> impl Iterator<Item = &[T]> {
+        slots(&self.tiles).take(self.trained).map(|slot| &slot.logits[..])
+    }
+
+    /// From the trials to the input of BN3, with the statistics of BN2 and BN3.
+    fn forth(
+        &mut self,
+        values: &[T],
+        examples: &EegExamples<T>,
+        count: usize,
+        dropout: Option<Dropout>,
+    ) -> Result<(), Error> {
+        let (shape, simd, keep, kernels) = (self.shape, self.simd, self.keep, &self.kernels);
+        let (workers, tiles) = (&mut self.workers, &mut self.tiles[..count.div_ceil(TILE)]);
+        let [first, second] = &mut self.norms;
+        in_tiles(workers, tiles, &|_, tile| {
             for (place, slot) in tile.slots[..tile.used].iter_mut().enumerate() {
                 if let Some(dropout) = dropout {
-                    slot.draw(&shape, dropout, (index * TILE + place) as u64, keep);
+                    slot.draw(&shape, dropout, (tile.first + place) as u64, keep);
                 }
                 first_block(&shape, simd, kernels, examples, slot);
                 slot.first_moments.measure(simd, &slot.first);
             }
             Ok(())
         })?;
-        let [first, second] = &mut self.norms;
-        first.batch.combine(shape.samples, &slots(tiles).map(|slot| &slot.first_moments));
-        first.prepare(&self.places.norms[1], parameters.values(), self.batch_norm, |row| {
-            self.filtered[row / shape.depth].slope
-        });
-
-        in_tiles(workers, tiles, 0, &|_, tile, _| {
+        first.batch.combine(shape.samples, &slots(tiles).map(|slot| &slot.first_moments))?;
+        let slope = |row: usize| self.filtered[row / shape.depth].slope;
+        first.prepare(&self.places.norms[1], values, self.batch_norm, slope);
+        in_tiles(workers, tiles, &|_, tile| {
             for slot in &mut tile.slots[..tile.used] {
                 second_block(&shape, simd, kernels, first, dropout.is_some(), slot);
                 slot.second_moments.measure(simd, &slot.second);
             }
             Ok(())
         })?;
-        second.batch.combine(shape.pooled[0], &slots(tiles).map(|slot| &slot.second_moments));
-        second.prepare(&self.places.norms[2], parameters.values(), self.batch_norm, |_| 1.0);
+        second.batch.combine(shape.pooled[0], &slots(tiles).map(|slot| &slot.second_moments))?;
+        second.prepare(&self.places.norms[2], values, self.batch_norm, |_| 1.0);
+        Ok(())
+    }
 
+    /// From the input of BN3 to the mean loss, and from there back to the filters; gradients are added up tile by tile.
+    fn back(&mut self, examples: &EegExamples<T>, count: usize, dropout: bool) -> Result<T, Error> {
+        let (shape, simd, kernels) = (self.shape, self.simd, &self.kernels);
+        let (workers, tiles) = (&mut self.workers, &mut self.tiles[..count.div_ceil(TILE)]);
+        let [first, second] = &mut self.norms;
         let share = T::ONE / T::from_f64(count as f64);
-        in_tiles(workers, tiles, 0, &|worker, tile, _| {
+        in_tiles(workers, tiles, &|worker, tile| {
             tile.sums.clear();
             for slot in &mut tile.slots[..tile.used] {
-                activate_second(&shape, simd, second, dropout.is_some(), slot);
+                activate_second(&shape, simd, second, dropout, slot);
                 head(&shape, simd, kernels, slot, &mut worker.logits);
                 slot.logits.copy_from_slice(&worker.logits);
                 let (labels, losses) = (std::iter::once(slot.label), std::slice::from_mut(&mut slot.loss));
@@ -210,58 +246,51 @@ impl<T: Real> EegNetWorkspace<T> {
                 if !slot.loss.is_finite() {
                     return Err(Error::Diverged { what: "the loss of a trial", value: slot.loss.to_f64() });
                 }
-                head_back(&shape, simd, kernels, second, dropout.is_some(), slot, worker, &mut tile.sums);
+                head_back(&shape, simd, kernels, second, dropout, slot, worker, &mut tile.sums);
             }
             Ok(())
         })?;
         second.pull_back(&slots(tiles).map(|slot| &slot.second_pulls), count * shape.pooled[0]);
-
-        in_tiles(workers, tiles, 0, &|worker, tile, _| {
+        in_tiles(workers, tiles, &|worker, tile| {
             for slot in &mut tile.slots[..tile.used] {
-                separable_back(
-                    &shape,
-                    simd,
-                    kernels,
-                    [first, second],
-                    dropout.is_some(),
-                    slot,
-                    worker,
-                    &mut tile.sums,
-                );
+                let norms = [&*first, &*second];
+                separable_back(&shape, simd, kernels, norms, dropout, slot, worker, &mut tile.sums);
             }
             Ok(())
         })?;
         first.pull_back(&slots(tiles).map(|slot| &slot.first_pulls), count * shape.samples);
-
-        in_tiles(workers, tiles, 0, &|worker, tile, _| {
+        in_tiles(workers, tiles, &|worker, tile| {
             for slot in &mut tile.slots[..tile.used] {
                 first_block_back(&shape, simd, kernels, first, examples, slot, worker, &mut tile.sums);
             }
             Ok(())
         })?;
-        let loss = slots(tiles).fold(T::ZERO, |sum, slot| sum + slot.loss) * share;
-        if let Some((sum, others)) = tiles.split_first_mut() {
-            for other in others {
-                sum.sums.add(&mut other.sums);
-            }
-            sum.sums.unload(&shape, &self.places, gradient);
-        }
-        self.norm_gradients(parameters.values(), count, gradient);
-        Ok(loss)
-    }
-
-    /// The logits of each trial of the last training pass.
-    pub fn training_logits(&self) -> impl Iterator<Item = &[T]> {
-        slots(&self.tiles).map(|slot| &slot.logits[..])
+        Ok(slots(tiles).fold(T::ZERO, |sum, slot| sum + slot.loss) * share)
     }
 
     /// Sums the lag statistics of the batch and takes mean and variance of every filter's output from them.
-    fn measure_filters(&mut self, values: &[T], examples: &EegExamples<T>, batch: &[usize]) {
+    fn measure_filters(
+        &mut self,
+        values: &[T],
+        examples: &EegExamples<T>,
+        batch: &[usize],
+    ) -> Result<(), Error> {
         let (taps, shape) = (self.shape.temporal_taps, &self.shape);
+        let Some(lags) = examples.lags.as_ref().filter(|lags| lags.taps() == taps) else {
+            let found = examples.lags.as_ref().map_or_else(
+                || "none: they were prepared for use alone".into(),
+                |lags| format!("those for {}", lags.taps()),
+            );
+            return Err(Error::Mismatch {
+                what: "lag statistics for",
+                expected: format!("{taps} taps"),
+                found,
+            });
+        };
         self.lags.fill(0.0);
         for &trial in batch {
-            for (sum, lag) in self.lags.iter_mut().zip(examples.lags.trial(trial)) {
-                *sum += lag.to_f64();
+            for (sum, lag) in self.lags.iter_mut().zip(lags.trial(trial)) {
+                *sum += lag;
             }
         }
         let count = (batch.len() * shape.channels * shape.samples) as f64;
@@ -271,14 +300,18 @@ impl<T: Real> EegNetWorkspace<T> {
         let (m, r) = self.lags.split_at(taps);
         let filters = values[self.places.temporal.clone()].chunks_exact(taps);
         let scales = &values[self.places.norms[0].scale.clone()];
-        for ((filtered, h), scale) in self.filtered.iter_mut().zip(filters).zip(scales) {
-            let mean: f64 = h.iter().zip(m).map(|(h, m)| h.to_f64() * m).sum();
-            let square: f64 =
-                h.iter().zip(r.chunks_exact(taps)).map(|(k, row)| k.to_f64() * product(h, row)).sum();
-            let variance = (square - mean * mean).max(0.0);
+        let products = self.filter_lags.chunks_exact_mut(taps);
+        for (((filtered, h), scale), rh) in self.filtered.iter_mut().zip(filters).zip(scales).zip(products) {
+            lags::product(h, r, rh);
+            let mean = dot(h, m);
+            let square = dot(h, rh);
+            // Rounding may leave a constant less than nothing; a NaN stays.
+            let variance = square - mean * mean;
+            let variance = finite_variance(if variance < 0.0 { 0.0 } else { variance })?;
             let slope = scale.to_f64() / (variance + self.batch_norm.epsilon).sqrt();
             *filtered = Filtered { mean, variance, slope };
         }
+        Ok(())
     }
 
     /// The gradients of scales and shifts, that of the temporal filters through their statistics, and the next running statistics.
@@ -327,16 +360,16 @@ impl<T: Real> EegNetWorkspace<T> {
             let batch_variance = unbiased(variance, n * shape.channels);
             set(places1.variance.start + filter, running(places1.variance.start + filter, batch_variance));
         }
-        let (m, r) = self.lags.split_at(shape.temporal_taps);
+        let m = &self.lags[..shape.temporal_taps];
         for (filter, filtered) in self.filtered.iter().enumerate() {
             let Filtered { mean, variance, slope } = *filtered;
             let start = self.places.temporal.start + filter * shape.temporal_taps;
-            let h = &values[start..start + shape.temporal_taps];
+            let rh = &self.filter_lags[filter * shape.temporal_taps..(filter + 1) * shape.temporal_taps];
             let scale_pull = gradient[places1.scale.start + filter].to_f64() * (variance + epsilon).sqrt();
             let pull = -scale_pull * slope / (2.0 * (variance + epsilon));
             let entries = gradient[start..start + shape.temporal_taps].iter_mut();
-            for ((entry, row), m) in entries.zip(r.chunks_exact(shape.temporal_taps)).zip(m) {
-                *entry += T::from_f64(2.0 * pull * (product(h, row) - mean * m));
+            for ((entry, rh), m) in entries.zip(rh).zip(m) {
+                *entry += T::from_f64(2.0 * pull * (rh - mean * m));
             }
         }
     }
@@ -348,6 +381,7 @@ impl<T: Real> EegNetWorkspace<T> {
         batch: &[usize],
         logits: &mut [T],
     ) -> Result<(), Error> {
+        check_batch(batch, examples.trials.len())?;
         let (found, expected) = (logits.len(), batch.len() * self.shape.classes);
         if found != expected {
             return Err(Error::Length { what: "the output", expected, found });
@@ -380,7 +414,7 @@ impl<T: Real> EegNetWorkspace<T> {
             }
             let tiles = &mut self.tiles[..batch.len().div_ceil(TILE)];
             let kernels = &self.kernels;
-            in_tiles(&mut self.workers, tiles, 0, &|worker, tile, _| {
+            in_tiles(&mut self.workers, tiles, &|worker, tile| {
                 for slot in &mut tile.slots[..tile.used] {
                     first_block(&shape, simd, kernels, examples, slot);
                     second_block(&shape, simd, kernels, first, false, slot);
@@ -411,27 +445,22 @@ fn spatial_total<T: Real>(shape: &Shape, spatial: &[T], row: usize) -> f64 {
     spatial[row..].iter().step_by(shape.first_lanes).map(|w| w.to_f64()).sum()
 }
 
-fn product<T: Real>(h: &[T], row: &[f64]) -> f64 {
+fn dot<T: Real>(h: &[T], row: &[f64]) -> f64 {
     h.iter().zip(row).map(|(h, x)| h.to_f64() * x).sum()
 }
 
-/// Gives each worker a run of tiles, numbered from `first` on.
+/// Gives each worker a run of tiles.
 fn in_tiles<T: Real>(
     workers: &mut [Worker<T>],
     tiles: &mut [Tile<T>],
-    first: usize,
-    work: &(impl Fn(&mut Worker<T>, &mut Tile<T>, usize) -> Result<(), Error> + Sync),
+    work: &(impl Fn(&mut Worker<T>, &mut Tile<T>) -> Result<(), Error> + Sync),
 ) -> Result<(), Error> {
     if workers.len() == 1 || tiles.len() == 1 {
         let worker = &mut workers[0];
-        return tiles.iter_mut().enumerate().try_for_each(|(index, tile)| work(worker, tile, first + index));
+        return tiles.iter_mut().try_for_each(|tile| work(worker, tile));
     }
-    let half = tiles.len().div_ceil(2);
     let (left, right) = workers.split_at_mut(workers.len().div_ceil(2));
-    let (left_tiles, right_tiles) = tiles.split_at_mut(half);
-    let (a, b) = rayon::join(
-        || in_tiles(left, left_tiles, first, work),
-        || in_tiles(right, right_tiles, first + half, work),
-    );
+    let (left_tiles, right_tiles) = tiles.split_at_mut(tiles.len().div_ceil(2));
+    let (a, b) = rayon::join(|| in_tiles(left, left_tiles, work), || in_tiles(right, right_tiles, work));
     a.and(b)
 }

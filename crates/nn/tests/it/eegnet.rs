@@ -5,12 +5,13 @@ use fedspd_manifold::RetractionKind;
 use fedspd_manifold::simd::Simd;
 use fedspd_nn::{
     AdamSettings, BatchNorm, Dropout, EegExamples, EegNet, EegNetConfig, FedBn, MaxNorm, Model, Optimiser,
-    OptimiserConfig, ParamSet, Parameter, Purpose, RawTrials, Role, Scope, Seed, SyntheticEeg, Trainer,
+    OptimiserConfig, ParamSet, Parameter, Purpose, RawTrials, Role, Scope, Seed, SpdNet, SpdNetConfig,
+    SyntheticEeg, SyntheticTask, Trainer,
 };
 use serde_json::Value;
 
 use crate::plain_eegnet::{self, Dual};
-use crate::support::{dot, gap, golden, norm};
+use crate::support::{bits, dot, gap, golden, norm};
 
 /// A golden case (`golden/eegnet`).
 struct Case {
@@ -323,20 +324,24 @@ fn small_on<T: Real>(dropout: f64, simd: Simd) -> (EegNet<T>, EegExamples<T>) {
 
 #[test]
 fn threads_and_instruction_sets_change_no_bit() {
+    same_bits_everywhere::<f32>();
+    same_bits_everywhere::<f64>();
+}
+
+fn same_bits_everywhere<T: Real>() {
     let all: Vec<usize> = (0..50).collect();
     let run = |threads: usize, simd: Simd| {
-        let (net, examples) = small_on::<f32>(0.25, simd);
-        let parameters = net.initial(Seed(0)).unwrap();
-        let mut workspace = net.workspace(threads).unwrap();
-        let mut gradient = vec![0.0; parameters.values().len()];
-        let dropout = Some(Dropout { stream: Seed(2).stream(Purpose::Dropout), seen: 0 });
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
+            let (net, examples) = small_on::<T>(0.25, simd);
+            let parameters = net.initial(Seed(0)).unwrap();
+            let mut workspace = net.workspace(threads).unwrap();
+            let (mut gradient, mut logits) = (vec![T::ZERO; parameters.values().len()], vec![T::ZERO; 150]);
+            let dropout = Some(Dropout { stream: Seed(2).stream(Purpose::Dropout), seen: 0 });
             net.loss_and_gradient(&parameters, &examples, &all, dropout, &mut workspace, &mut gradient)
                 .unwrap();
-            let mut logits = vec![0.0; 150];
             net.logits(&parameters, &examples, &all, &mut workspace, &mut logits).unwrap();
-            (gradient, logits)
+            (bits(&gradient), bits(&logits))
         })
     };
     let expected = run(1, Simd::detect().unwrap());
@@ -345,6 +350,117 @@ fn threads_and_instruction_sets_change_no_bit() {
     }
     for simd in Simd::available() {
         assert_eq!(run(1, simd), expected, "{}", simd.name());
+    }
+}
+
+/// What evaluation needs is the samples: they cost nothing to prepare, give the same logits, and are refused in training.
+#[test]
+fn trials_prepared_for_use_are_evaluated_but_not_trained_on() {
+    let (net, examples) = small::<f32>(0.25);
+    let for_use = net.prepare_for_use(examples.trials().clone()).unwrap();
+    // m and the upper triangle of R, in f64.
+    assert_eq!((examples.cached_bytes(), for_use.cached_bytes()), (50 * (32 + 32 * 33 / 2) * 8, 0));
+    let parameters = net.initial(Seed(0)).unwrap();
+    let mut workspace = net.workspace(1).unwrap();
+    let mut logits = |examples: &EegExamples<f32>| {
+        let mut logits = [0.0; 9];
+        net.logits(&parameters, examples, &[3, 1, 4], &mut workspace, &mut logits).unwrap();
+        logits
+    };
+    assert_eq!(logits(&for_use), logits(&examples));
+    let train = |net: &EegNet<f32>, examples: &EegExamples<f32>| {
+        let parameters = net.initial(Seed(0)).unwrap();
+        let (mut workspace, mut gradient) = (net.workspace(1).unwrap(), vec![0.0; parameters.values().len()]);
+        net.loss_and_gradient(&parameters, examples, &[0], None, &mut workspace, &mut gradient)
+            .unwrap_err()
+            .to_string()
+    };
+    assert_eq!(
+        train(&net, &for_use),
+        "the network takes lag statistics for 32 taps, the data have none: they were prepared for use alone"
+    );
+    let longer = EegNet::new(EegNetConfig { temporal_taps: 40, ..net.config().clone() }).unwrap();
+    assert_eq!(
+        train(&longer, &examples),
+        "the network takes lag statistics for 40 taps, the data have those for 32"
+    );
+}
+
+/// Logits of a training pass are there until another pass takes their place.
+#[test]
+fn training_logits_are_those_of_the_last_training_pass_or_none() {
+    let (net, examples) = small::<f64>(0.0);
+    let parameters = net.initial(Seed(0)).unwrap();
+    let mut workspace = net.workspace(1).unwrap();
+    let mut gradient = vec![0.0; parameters.values().len()];
+    let batch: Vec<usize> = (0..20).collect();
+    net.loss_and_gradient(&parameters, &examples, &batch, None, &mut workspace, &mut gradient).unwrap();
+    assert_eq!(workspace.training_logits().count(), 20);
+    net.logits(&parameters, &examples, &batch, &mut workspace, &mut [0.0; 60]).unwrap();
+    assert_eq!(workspace.training_logits().count(), 0);
+}
+
+/// No trials are an error, not a loss of 0/0.
+#[test]
+fn an_empty_batch_is_refused_by_both_networks() {
+    fn refused<T: Real, M: Model<T>>(net: &M, examples: &M::Examples) {
+        let message = "`the batch` is 0; it must be one or more trials";
+        let parameters = net.initial(Seed(0)).unwrap();
+        let (mut workspace, mut gradient) =
+            (net.workspace(1).unwrap(), vec![T::ZERO; parameters.values().len()]);
+        let error = net.logits(&parameters, examples, &[], &mut workspace, &mut []).unwrap_err();
+        assert_eq!(error.to_string(), message);
+        let error = net
+            .loss_and_gradient(&parameters, examples, &[], None, &mut workspace, &mut gradient)
+            .unwrap_err();
+        assert_eq!(error.to_string(), message);
+        let error = Trainer::new(net, 4, 1).unwrap().evaluate(&parameters, examples, &[]).unwrap_err();
+        assert_eq!(error.to_string(), message);
+    }
+    let (net, examples) = small::<f32>(0.0);
+    refused(&net, &examples);
+    let net = SpdNet::<f64>::new(SpdNetConfig::new(vec![6, 4], 3)).unwrap();
+    refused(&net, &net.prepare(SyntheticTask::new(6, 3).client(Seed(0), 0).unwrap()).unwrap());
+}
+
+/// An offset of the channels far above the signal cancels in BN1's variance: not in `f64`, in which the lag statistics are kept for single precision too.
+#[test]
+fn an_offset_costs_the_variance_no_digits_in_single_precision() {
+    let config = EegNetConfig { temporal_taps: 1, dropout: 0.0, ..EegNetConfig::new(6, 130, 64.0, 3) };
+    let net = EegNet::<f32>::new(config).unwrap();
+    let raw: RawTrials<f64> = SyntheticEeg::new(6, 130, 64.0, 3).trials(20).client(Seed(5), 0).unwrap();
+    let samples: Vec<f32> = (0..20).flat_map(|trial| raw.trial(trial)).map(|x| (x + 1e4) as f32).collect();
+    let count = samples.len() as f64;
+    let mean = samples.iter().map(|&x| f64::from(x)).sum::<f64>() / count;
+    let variance = samples.iter().map(|&x| (f64::from(x) - mean).powi(2)).sum::<f64>() / (count - 1.0);
+
+    let examples = net.prepare(RawTrials::new(6, 130, 3, samples, raw.labels().to_vec()).unwrap()).unwrap();
+    let parameters = net.initial(Seed(0)).unwrap();
+    let mut next = vec![0.0; parameters.values().len()];
+    let (mut workspace, batch): (_, Vec<usize>) = (net.workspace(1).unwrap(), (0..20).collect());
+    net.loss_and_gradient(&parameters, &examples, &batch, None, &mut workspace, &mut next).unwrap();
+    let filters = parameters.get("temporal.weight").unwrap();
+    for (&h, &found) in filters.iter().zip(&next[net.layout().get("norm1.variance").unwrap().range()]) {
+        let expected = 0.9 + 0.1 * f64::from(h).powi(2) * variance;
+        assert!((f64::from(found) - expected).abs() < 1e-6 * expected, "{found} and {expected}");
+    }
+}
+
+/// What overflows is reported, not normalised away.
+#[test]
+fn a_variance_that_is_not_finite_is_divergence() {
+    for (size, taps) in [(1e200, 8), (1e160, 1)] {
+        let config = EegNetConfig { temporal_taps: taps, dropout: 0.0, ..EegNetConfig::new(4, 64, 64.0, 2) };
+        let net = EegNet::<f64>::new(config).unwrap();
+        let samples: Vec<f64> = (0..4 * 64 * 2).map(|place| size * f64::from(place % 7 - 3)).collect();
+        let examples = net.prepare(RawTrials::new(4, 64, 2, samples, vec![0, 1]).unwrap()).unwrap();
+        let parameters = net.initial(Seed(0)).unwrap();
+        let (mut workspace, mut gradient) = (net.workspace(1).unwrap(), vec![0.0; parameters.values().len()]);
+        let error = net
+            .loss_and_gradient(&parameters, &examples, &[0, 1], None, &mut workspace, &mut gradient)
+            .unwrap_err();
+        let message = error.to_string();
+        assert!(message.starts_with("training diverged: the variance of a row"), "{message}");
     }
 }
 
