@@ -82,8 +82,41 @@ fn prediction_of_a_batch_allocates_nothing_after_the_first() {
     assert_eq!(allocations(ask), 0);
 }
 
+/// Full batches, small ones, a single trial, then evaluation of all trials, on one thread and on two (of which the one that calls is counted).
 #[test]
-fn a_training_step_of_eegnet_allocates_nothing() {
+fn a_training_step_of_eegnet_and_evaluation_allocate_nothing() {
+    let net = EegNet::<f32>::new(EegNetConfig::new(6, 130, 64.0, 3)).unwrap();
+    let examples =
+        net.prepare(SyntheticEeg::new(6, 130, 64.0, 3).trials(100).client(Seed(0), 0).unwrap()).unwrap();
+    let all: Vec<usize> = (0..100).collect();
+    let dropout = Some(Dropout { stream: Seed(0).stream(Purpose::Dropout), seen: 0 });
+    for threads in [1, 2] {
+        let mut parameters = net.initial(Seed(0)).unwrap();
+        let mut optimiser = Optimiser::new(OptimiserConfig::default(), &parameters).unwrap();
+        let mut workspace = net.workspace(threads).unwrap();
+        let (mut gradient, mut logits) = (vec![0.0; parameters.values().len()], vec![0.0; 300]);
+        let mut work = |size: usize| {
+            let batch = &all[..size];
+            net.loss_and_gradient(&parameters, &examples, batch, dropout, &mut workspace, &mut gradient)
+                .unwrap();
+            optimiser.step(&mut parameters, &gradient, 1e-3).unwrap();
+            parameters.take_statistics(&gradient).unwrap();
+            for batch in [&all[..], batch] {
+                let logits = &mut logits[..batch.len() * 3];
+                net.logits(&parameters, &examples, batch, &mut workspace, logits).unwrap();
+            }
+        };
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let count = pool.install(|| {
+            work(64);
+            allocations(|| [64, 16, 7, 1, 64].into_iter().for_each(&mut work))
+        });
+        assert_eq!(count, 0, "{threads} threads");
+    }
+}
+
+#[test]
+fn an_epoch_of_eegnet_allocates_nothing_after_the_first() {
     let net = EegNet::<f32>::new(EegNetConfig::new(6, 130, 64.0, 3)).unwrap();
     let examples =
         net.prepare(SyntheticEeg::new(6, 130, 64.0, 3).trials(40).client(Seed(0), 0).unwrap()).unwrap();
