@@ -109,7 +109,7 @@ impl Group {
 
     /// Adds the statistics of the channels that are loaded.
     fn add(&mut self, simd: Simd, out: &mut [f64]) {
-        let (taps, length) = (self.taps, self.length);
+        let (taps, length, pad) = (self.taps, self.length, padding(self.taps));
         self.first.fill(0.0);
         correlate(simd, LANES, &self.padded[..length * LANES], &self.padded, &mut self.first);
         let row = |t: usize| &self.padded[t * LANES..(t + 1) * LANES];
@@ -126,8 +126,13 @@ impl Group {
             let mut place = lag;
             r[place] += sum;
             for k in 1..taps - lag {
-                sum +=
-                    dot(row(length + k - 1), row(length + k + lag - 1)) - dot(row(k - 1), row(k + lag - 1));
+                // Most of what enters and leaves is padding.
+                if k + lag <= pad {
+                    sum += dot(row(length + k - 1), row(length + k + lag - 1));
+                }
+                if k > pad {
+                    sum -= dot(row(k - 1), row(k + lag - 1));
+                }
                 place += taps - k + 1;
                 r[place] += sum;
             }
