@@ -53,10 +53,7 @@ fn folder() -> tempfile::TempDir {
 
 /// The files that must be the same whatever happened on the way.
 fn bytes(folder: &Path) -> Vec<Vec<u8>> {
-    let names = ["results.csv", "shards.json",
-        "models/seed-0.safetensors",
-        "models/seed-1.safetensors",
-    ];
+    let names = ["results.csv", "shards.json", "models/seed-0.safetensors", "models/seed-1.safetensors"];
     names.iter().map(|name| fs::read(folder.join(name)).unwrap()).collect()
 }
 

@@ -131,7 +131,10 @@ impl Experiment {
         seed: u64,
         store: Option<&mut Store>,
         observer: &mut (dyn Observer + Send),
-    ) -> Result<(SeedRun, Ended), Error> {
+    ) -> Result<(SeedRun, Ended), Error>
+    where
+        SpdNet<T>: Model<T, Trials = SpdTrials<T>, Examples = Examples<T>>,
+    {
         let design = self.design(seed)?;
         let (net, examples, unit) = self.spd_examples::<T>(&design)?;
         let about = self.dataset.about();
@@ -151,7 +154,10 @@ impl Experiment {
     pub(crate) fn spd_examples<T: Real>(
         &self,
         design: &Design,
-    ) -> Result<(SpdNet<T>, Examples<T>, String), Error> {
+    ) -> Result<(SpdNet<T>, Examples<T>, String), Error>
+    where
+        SpdNet<T>: Model<T, Trials = SpdTrials<T>, Examples = Examples<T>>,
+    {
         let Content::Covariances(covariances) = &self.dataset.content else { return Err(Error::Nothing) };
         let subjects = align::subjects(&self.config.align, &covariances.about, design);
         let aligned = align::covariances(self.config.align.kind, &subjects, covariances)?;
@@ -169,7 +175,10 @@ impl Experiment {
         seed: u64,
         store: Option<&mut Store>,
         observer: &mut (dyn Observer + Send),
-    ) -> Result<(SeedRun, Ended), Error> {
+    ) -> Result<(SeedRun, Ended), Error>
+    where
+        EegNet<T>: Model<T, Trials = RawTrials<T>, Examples = EegExamples<T>>,
+    {
         let design = self.design(seed)?;
         let (net, examples, unit) = self.eeg_examples::<T>(&design)?;
         let about = self.dataset.about();
@@ -186,7 +195,10 @@ impl Experiment {
     pub(crate) fn eeg_examples<T: Real>(
         &self,
         design: &Design,
-    ) -> Result<(EegNet<T>, EegExamples<T>, String), Error> {
+    ) -> Result<(EegNet<T>, EegExamples<T>, String), Error>
+    where
+        EegNet<T>: Model<T, Trials = RawTrials<T>, Examples = EegExamples<T>>,
+    {
         let Content::Trials(trials) = &self.dataset.content else { return Err(Error::Nothing) };
         let subjects = align::subjects(&self.config.align, &trials.about, design);
         let mut aligned = align::trials(self.config.align.kind, &subjects, trials)?;
@@ -234,7 +246,10 @@ pub(crate) fn calibrate<T: Real>(
     examples: &EegExamples<T>,
     parameters: &mut ParamSet<T>,
     trials: &[usize],
-) -> Result<(), Error> {
+) -> Result<(), Error>
+where
+    EegNet<T>: Model<T, Examples = EegExamples<T>>,
+{
     // With a momentum of one, the running statistics after a batch are those of the batch.
     let mut config = net.config().clone();
     config.batch_norm.momentum = 1.0;

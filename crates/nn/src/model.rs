@@ -21,6 +21,8 @@ pub struct Dropout {
 
 /// A network. It holds no parameters and no memory: both are given to its methods.
 pub trait Model<T: Real>: Sync {
+    /// Labelled trials as they come.
+    type Trials;
     /// Labelled trials as the network reads them.
     type Examples: Sync;
     /// The memory of its passes.
@@ -31,6 +33,12 @@ pub trait Model<T: Real>: Sync {
 
     /// The number of classes.
     fn classes(&self) -> usize;
+
+    /// Trials as the network reads them for training: what can be computed of them once is computed here.
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`] if the trials are not of the network's shape or classes.
+    fn prepare(&self, trials: Self::Trials) -> Result<Self::Examples, Error>;
 
     /// The class of each trial.
     fn labels<'e>(&self, examples: &'e Self::Examples) -> &'e [usize];
@@ -122,6 +130,79 @@ pub trait Model<T: Real>: Sync {
         Ok(logits.chunks_exact(self.classes()).map(first_largest).collect())
     }
 }
+
+/// Implements [`Model`] for a network by methods of its own and of its workspace.
+///
+/// For each precision by itself, not for all at once: that way the passes with all their kernels are compiled here, and not again in every crate that
+/// trains a network.
+macro_rules! implement_model {
+    ($network:ident, $trials:ident, $examples:ident, $workspace:ident: $($real:ty),*) => {$(
+        impl Model<$real> for $network<$real> {
+            type Trials = $trials<$real>;
+            type Examples = $examples<$real>;
+            type Workspace = $workspace<$real>;
+
+            fn layout(&self) -> &Arc<Layout> {
+                &self.layout
+            }
+
+            fn classes(&self) -> usize {
+                self.config.classes
+            }
+
+            fn prepare(&self, trials: $trials<$real>) -> Result<$examples<$real>, Error> {
+                self.examples(trials)
+            }
+
+            fn labels<'e>(&self, examples: &'e $examples<$real>) -> &'e [usize] {
+                examples.labels()
+            }
+
+            fn check_before_training(
+                &self,
+                parameters: &ParamSet<$real>,
+                examples: &$examples<$real>,
+                trials: &[usize],
+                workspace: &mut $workspace<$real>,
+            ) -> Result<Option<String>, Error> {
+                self.futility(parameters, examples, trials, workspace)
+            }
+
+            fn initial(&self, seed: Seed) -> Result<ParamSet<$real>, Error> {
+                self.first_values(seed)
+            }
+
+            fn workspace(&self, threads: usize) -> Result<$workspace<$real>, Error> {
+                $workspace::new(&self.config, self.simd, threads, Arc::clone(&self.layout))
+            }
+
+            fn loss_and_gradient(
+                &self,
+                parameters: &ParamSet<$real>,
+                examples: &$examples<$real>,
+                batch: &[usize],
+                dropout: Option<Dropout>,
+                workspace: &mut $workspace<$real>,
+                gradient: &mut [$real],
+            ) -> Result<$real, Error> {
+                workspace.loss_and_gradient(parameters, examples, batch, dropout, gradient)
+            }
+
+            fn logits(
+                &self,
+                parameters: &ParamSet<$real>,
+                examples: &$examples<$real>,
+                batch: &[usize],
+                workspace: &mut $workspace<$real>,
+                logits: &mut [$real],
+            ) -> Result<(), Error> {
+                workspace.logits(parameters, examples, batch, logits)
+            }
+        }
+    )*};
+}
+
+pub(crate) use implement_model;
 
 /// The place of the largest number; the first of equals.
 pub(crate) fn first_largest<T: Real>(row: &[T]) -> usize {

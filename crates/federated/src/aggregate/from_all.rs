@@ -1,7 +1,7 @@
 //! Averages that need all replies at once.
 
 use fedspd_manifold::average::{karcher_mean, ret_avg};
-use fedspd_manifold::{IterationLimits, Matrix, Real, RetractionKind, StiefelMetric};
+use fedspd_manifold::{Error as GeometryError, IterationLimits, Matrix, Real, RetractionKind, StiefelMetric};
 use fedspd_nn::ParamSet;
 
 use super::sums::{Sum, Sums};
@@ -57,15 +57,22 @@ impl<T: Real> Aggregator<T> for FromAll {
             Sum::Euclidean(sum) => Ok((sum.mean(), false)),
             Sum::Stiefel(layer) => {
                 let points = std::mem::take(&mut points[index]);
-                let average = match rule {
-                    Rule::Ret => {
-                        ret_avg(RetractionKind::Polar, &layer.matrix(previous)?, &points, Some(&weights))
-                    }
-                    Rule::Karcher => karcher_mean(StiefelMetric::Embedded, &points, Some(&weights), KARCHER),
-                }?;
-                Ok((average.point.as_slice().to_vec(), false))
+                Ok((average(rule, &layer.matrix(previous)?, &points, &weights)?, false))
             }
         })?;
         Ok(Merged { layers })
     }
+}
+
+fn average(
+    rule: Rule,
+    previous: &Matrix<f64>,
+    points: &[Matrix<f64>],
+    weights: &[f64],
+) -> Result<Vec<f64>, GeometryError> {
+    let average = match rule {
+        Rule::Ret => ret_avg(RetractionKind::Polar, previous, points, Some(weights)),
+        Rule::Karcher => karcher_mean(StiefelMetric::Embedded, points, Some(weights), KARCHER),
+    }?;
+    Ok(average.point.as_slice().to_vec())
 }

@@ -71,8 +71,7 @@ impl Sums {
                 return Err(Fault::NotFinite { parameter: part.name.clone(), value: value.to_f64() });
             }
             if let Sum::Stiefel(layer) = &mut part.sum {
-                // Finite numbers may still overflow when squared, and then there is no distance.
-                let distance = layer.stiefel.feasibility_error(&T::widen(values)).unwrap_or(f64::INFINITY);
+                let distance = layer.distance(&T::widen(values));
                 if !(distance <= limit) {
                     return Err(Fault::OffManifold { parameter: part.name.clone(), distance, limit });
                 }
@@ -174,6 +173,11 @@ impl Layer {
         self.drift_sum += drift;
         self.drift_max = self.drift_max.max(drift);
         Ok(())
+    }
+
+    /// `|W^T W - I|`. Finite numbers may overflow when squared, and then they are infinitely far away.
+    fn distance(&mut self, w: &[f64]) -> f64 {
+        self.stiefel.feasibility_error(w).unwrap_or(f64::INFINITY)
     }
 
     /// The previous point as a matrix.

@@ -1,7 +1,7 @@
 //! Epochs of mini-batches with an optimiser: what a client of the paper does.
 
-use fedspd_manifold::{Polar, Real, Stiefel};
-use fedspd_nn::{Error, Geometry, Model, Optimiser, OptimiserConfig, ParamSet, Role, Scope};
+use fedspd_manifold::{Polar, Real};
+use fedspd_nn::{Error, Model, Optimiser, OptimiserConfig, ParamSet, Role, Scope};
 
 use super::{Desk, LocalSolver, Task, Trained};
 
@@ -93,17 +93,21 @@ impl LocalEpochs {
 /// Replaces Stiefel parameters that have left their manifold by their polar factors.
 fn land<T: Real>(parameters: &mut ParamSet<T>) -> Result<(), Error> {
     let layout = parameters.layout().clone();
+    let rounding = if T::MANTISSA_BITS > 32 { 1e-12 } else { 1e-5 };
     for parameter in layout.parameters() {
-        if let (Geometry::Stiefel, &[p, k]) = (parameter.geometry, &parameter.shape[..]) {
-            let values = &mut parameters.values_mut()[parameter.range()];
-            let rounding = if T::MANTISSA_BITS > 32 { 1e-12 } else { 1e-5 };
-            if Stiefel::new(p, k)?.feasibility_error(values)?.to_f64() <= rounding {
-                continue;
+        let values = &mut parameters.values_mut()[parameter.range()];
+        let left = T::widen(values).into_owned();
+        if parameter.feasibility_error(&left)? > rounding {
+            for (value, landed) in values.iter_mut().zip(polar_factor(&parameter.shape, &left)?) {
+                *value = T::from_f64(landed);
             }
-            let mut landed = vec![T::ZERO; values.len()];
-            Polar::new(p, k)?.project(values, &mut landed)?;
-            values.copy_from_slice(&landed);
         }
     }
     Ok(())
+}
+
+fn polar_factor(shape: &[usize], matrix: &[f64]) -> Result<Vec<f64>, Error> {
+    let mut factor = vec![0.0; matrix.len()];
+    Polar::new(shape[0], shape[1])?.project(matrix, &mut factor)?;
+    Ok(factor)
 }

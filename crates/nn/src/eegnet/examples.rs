@@ -92,6 +92,11 @@ pub struct EegExamples<T> {
 }
 
 impl<T: Real> EegExamples<T> {
+    /// The class of each trial.
+    pub fn labels(&self) -> &[usize] {
+        self.trials.labels()
+    }
+
     /// The trials.
     pub fn trials(&self) -> &RawTrials<T> {
         &self.trials

@@ -8,6 +8,7 @@ use rand::RngExt;
 
 use super::lags::Lags;
 use super::{EegExamples, EegNetConfig, EegNetWorkspace, RawTrials};
+use crate::model::implement_model;
 use crate::params::{Layout, ParamSet};
 use crate::seed::{Purpose, Seed};
 use crate::{Dropout, Error, Model};
@@ -46,10 +47,7 @@ impl<T: Real> EegNet<T> {
     }
 
     /// Trials for training: their lag statistics are computed here, once, on the threads of the current rayon pool.
-    ///
-    /// # Errors
-    /// [`Error::Mismatch`] if the trials are not of the network's channels, samples or classes.
-    pub fn prepare(&self, trials: RawTrials<T>) -> Result<EegExamples<T>, Error> {
+    fn examples(&self, trials: RawTrials<T>) -> Result<EegExamples<T>, Error> {
         let mut examples = self.prepare_for_use(trials)?;
         examples.lags = Some(Lags::new(self.simd, &examples.trials, self.config.temporal_taps));
         Ok(examples)
@@ -58,7 +56,7 @@ impl<T: Real> EegNet<T> {
     /// Trials for evaluation alone, which needs no lag statistics and costs no preparation. Training on them is [`Error::Mismatch`].
     ///
     /// # Errors
-    /// As [`EegNet::prepare`].
+    /// As [`Model::prepare`].
     pub fn prepare_for_use(&self, trials: RawTrials<T>) -> Result<EegExamples<T>, Error> {
         let EegNetConfig { channels, samples, classes, .. } = self.config;
         for (what, expected, found) in [
@@ -73,26 +71,9 @@ impl<T: Real> EegNet<T> {
         }
         Ok(EegExamples { trials, lags: None })
     }
-}
-
-impl<T: Real> Model<T> for EegNet<T> {
-    type Examples = EegExamples<T>;
-    type Workspace = EegNetWorkspace<T>;
-
-    fn layout(&self) -> &Arc<Layout> {
-        &self.layout
-    }
-
-    fn classes(&self) -> usize {
-        self.config.classes
-    }
-
-    fn labels<'e>(&self, examples: &'e EegExamples<T>) -> &'e [usize] {
-        examples.trials.labels()
-    }
 
     /// Signals far below the epsilon of batch normalisation, such as volts, are as good as zero.
-    fn check_before_training(
+    fn futility(
         &self,
         _: &ParamSet<T>,
         examples: &EegExamples<T>,
@@ -114,7 +95,7 @@ impl<T: Real> Model<T> for EegNet<T> {
     }
 
     /// As torch begins: uniform within `1/sqrt(fan-in)`; normalisations begin as the identity.
-    fn initial(&self, seed: Seed) -> Result<ParamSet<T>, Error> {
+    fn first_values(&self, seed: Seed) -> Result<ParamSet<T>, Error> {
         let stream = seed.stream(Purpose::Initialisation);
         let mut values = Vec::with_capacity(self.layout.size());
         for (index, parameter) in self.layout.parameters().iter().enumerate() {
@@ -136,31 +117,6 @@ impl<T: Real> Model<T> for EegNet<T> {
         }
         ParamSet::new(Arc::clone(&self.layout), values)
     }
-
-    fn workspace(&self, threads: usize) -> Result<EegNetWorkspace<T>, Error> {
-        EegNetWorkspace::new(&self.config, self.simd, threads, Arc::clone(&self.layout))
-    }
-
-    fn loss_and_gradient(
-        &self,
-        parameters: &ParamSet<T>,
-        examples: &EegExamples<T>,
-        batch: &[usize],
-        dropout: Option<Dropout>,
-        workspace: &mut EegNetWorkspace<T>,
-        gradient: &mut [T],
-    ) -> Result<T, Error> {
-        workspace.loss_and_gradient(parameters, examples, batch, dropout, gradient)
-    }
-
-    fn logits(
-        &self,
-        parameters: &ParamSet<T>,
-        examples: &EegExamples<T>,
-        batch: &[usize],
-        workspace: &mut EegNetWorkspace<T>,
-        logits: &mut [T],
-    ) -> Result<(), Error> {
-        workspace.logits(parameters, examples, batch, logits)
-    }
 }
+
+implement_model!(EegNet, RawTrials, EegExamples, EegNetWorkspace: f32, f64);

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use fedspd_manifold::{Real, Stiefel};
+use fedspd_manifold::Real;
 use safetensors::{Dtype, SafeTensors, serialize, tensor::TensorView};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 use super::manifest::{Manifest, Network};
 use super::{Fault, atomic};
 use crate::Error;
-use crate::params::{Geometry, LARGEST_INFEASIBILITY, Layout, ParamSet, Parameter};
+use crate::params::{LARGEST_INFEASIBILITY, Layout, ParamSet, Parameter};
 
 /// The key of our entry in the metadata.
 const KEY: &str = "fedspd";
@@ -157,12 +157,9 @@ fn check_values(parameter: &Parameter, values: &[f64]) -> Result<(), Fault> {
     if let Some(place) = values.iter().position(|value| !value.is_finite()) {
         return Err(fault(format!("has {} at place {place}", values[place])));
     }
-    if let (Geometry::Stiefel, &[p, k]) = (parameter.geometry, &parameter.shape[..]) {
-        let error = Stiefel::new(p, k).and_then(|mut stiefel| stiefel.feasibility_error(values));
-        let error = error.map_err(|error| fault(error.to_string()))?;
-        if error > LARGEST_INFEASIBILITY {
-            return Err(fault(format!("has columns that are {error:.1e} away from orthonormal")));
-        }
+    let error = parameter.feasibility_error(values).map_err(|error| fault(error.to_string()))?;
+    if error > LARGEST_INFEASIBILITY {
+        return Err(fault(format!("has columns that are {error:.1e} away from orthonormal")));
     }
     Ok(())
 }

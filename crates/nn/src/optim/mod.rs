@@ -7,7 +7,9 @@ mod riemannian_sgd;
 mod sgd;
 mod trivialised_adam;
 
-use fedspd_manifold::{Real, RetractionKind, Stiefel};
+use std::any::Any;
+
+use fedspd_manifold::{Real, RetractionKind};
 use serde::{Deserialize, Serialize};
 
 pub use adam::AdamSettings;
@@ -298,17 +300,49 @@ fn check_feasible<T: Real>(config: OptimiserConfig, parameters: &ParamSet<T>) ->
         return Ok(());
     }
     for (parameter, values) in parameters.iter().filter(|(parameter, _)| parameter.role == Role::Trained) {
-        if let (Geometry::Stiefel, &[p, k]) = (parameter.geometry, &parameter.shape[..]) {
-            let distance = Stiefel::new(p, k)?.feasibility_error(values)?.to_f64();
-            if distance > LARGEST_INFEASIBILITY {
-                return Err(Error::Infeasible { name: parameter.name.clone(), distance });
-            }
+        let distance = parameter.feasibility_error(&T::widen(values))?;
+        if distance > LARGEST_INFEASIBILITY {
+            return Err(Error::Infeasible { name: parameter.name.clone(), distance });
         }
     }
     Ok(())
 }
 
+/// The rule for a parameter. It is made by a function that is not generic, so that rules are compiled here, and not again in every crate that trains.
 fn rule<T: Real>(
+    config: OptimiserConfig,
+    parameter: &Parameter,
+    values: &[T],
+) -> Result<Box<dyn Rule<T>>, Error> {
+    let start: Box<dyn Any> = Box::new(values.to_vec());
+    let made: Box<dyn Any> = match start.downcast::<Vec<f64>>() {
+        Ok(start) => Box::new(rule_f64(config, parameter, &start)?),
+        Err(start) => {
+            let start = start.downcast::<Vec<f32>>().unwrap_or_default();
+            Box::new(rule_f32(config, parameter, &start)?)
+        }
+    };
+    // `T` is one of the two.
+    made.downcast::<Box<dyn Rule<T>>>().map(|rule| *rule).map_err(|_| Error::Moved)
+}
+
+fn rule_f64(
+    config: OptimiserConfig,
+    parameter: &Parameter,
+    values: &[f64],
+) -> Result<Box<dyn Rule<f64>>, Error> {
+    rule_of(config, parameter, values)
+}
+
+fn rule_f32(
+    config: OptimiserConfig,
+    parameter: &Parameter,
+    values: &[f32],
+) -> Result<Box<dyn Rule<f32>>, Error> {
+    rule_of(config, parameter, values)
+}
+
+fn rule_of<T: Real>(
     config: OptimiserConfig,
     parameter: &Parameter,
     values: &[T],

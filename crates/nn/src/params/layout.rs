@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
+use fedspd_manifold::Stiefel;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
@@ -90,6 +91,17 @@ impl Parameter {
     /// Its place among the values.
     pub fn range(&self) -> Range<usize> {
         self.range.clone()
+    }
+
+    /// How far these values are from where they may be: `|W^T W - I|` of a Stiefel parameter, zero of another.
+    ///
+    /// # Errors
+    /// [`Error::Geometry`] if a value is not finite.
+    pub fn feasibility_error(&self, values: &[f64]) -> Result<f64, Error> {
+        match (self.geometry, &self.shape[..]) {
+            (Geometry::Stiefel, &[p, k]) => Ok(Stiefel::new(p, k)?.feasibility_error(values)?),
+            _ => Ok(0.0),
+        }
     }
 }
 

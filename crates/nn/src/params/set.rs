@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use fedspd_manifold::{Real, Stiefel};
+use fedspd_manifold::Real;
 
-use super::{Geometry, Layout, Parameter, Role};
+use super::{Layout, Parameter, Role};
 use crate::Error;
 
 /// The values of all parameters of a model, with their [`Layout`]: what is trained, averaged, sent and saved.
@@ -77,15 +77,10 @@ impl<T: Real> ParamSet<T> {
     ///
     /// # Errors
     /// [`Error::Geometry`] if a value is not finite.
-    pub fn feasibility_error(&self) -> Result<T, Error> {
-        let mut largest = T::ZERO;
-        for (parameter, values) in self.iter() {
-            if let (Geometry::Stiefel, &[p, k]) = (parameter.geometry, &parameter.shape[..]) {
-                let error = Stiefel::new(p, k)?.feasibility_error(values)?;
-                largest = if error > largest { error } else { largest };
-            }
-        }
-        Ok(largest)
+    pub fn feasibility_error(&self) -> Result<f64, Error> {
+        self.iter().try_fold(0.0, |largest: f64, (parameter, values)| {
+            Ok(largest.max(parameter.feasibility_error(&T::widen(values))?))
+        })
     }
 
     /// The same values in the other floating-point type, or the same.

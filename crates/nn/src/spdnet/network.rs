@@ -10,6 +10,7 @@ use super::examples::{Content, Examples, Fit};
 use super::guard::Spectrum;
 use super::worker::culprit;
 use super::{ClampReport, SpdNetConfig, SpdNetWorkspace, SpdTrials};
+use crate::model::implement_model;
 use crate::params::{Geometry, Layout, ParamSet};
 use crate::seed::{Purpose, Seed};
 use crate::{Dropout, Error, Model, check};
@@ -71,11 +72,8 @@ impl<T: Real> SpdNet<T> {
         self.simd
     }
 
-    /// Trials as this network reads them. Without blocks, this is where the logarithms are computed, once.
-    ///
-    /// # Errors
-    /// [`Error::Mismatch`] if the trials are not of the network's size, inputs or classes.
-    pub fn prepare(&self, trials: SpdTrials<T>) -> Result<Examples<T>, Error> {
+    /// Without blocks, this is where the logarithms are computed, once.
+    fn examples(&self, trials: SpdTrials<T>) -> Result<Examples<T>, Error> {
         let fits = Fit::of(&self.config);
         let (size, inputs, classes) = (trials.n(), trials.inputs(), trials.classes());
         Fit { size, inputs, classes, ..fits }.check(&fits)?;
@@ -117,36 +115,9 @@ impl<T: Real> SpdNet<T> {
         }
         Ok((logarithms, spectrum.report(self.config.threshold)))
     }
-}
-
-impl<T: Real> Model<T> for SpdNet<T> {
-    type Examples = Examples<T>;
-    type Workspace = SpdNetWorkspace<T>;
-
-    fn layout(&self) -> &Arc<Layout> {
-        &self.layout
-    }
-
-    fn classes(&self) -> usize {
-        self.config.classes
-    }
-
-    fn labels<'e>(&self, examples: &'e Examples<T>) -> &'e [usize] {
-        examples.labels()
-    }
-
-    fn check_before_training(
-        &self,
-        parameters: &ParamSet<T>,
-        examples: &Examples<T>,
-        trials: &[usize],
-        workspace: &mut SpdNetWorkspace<T>,
-    ) -> Result<Option<String>, Error> {
-        workspace.clamp_report(parameters, examples, trials)?.verdict()
-    }
 
     /// Uniform (Haar) weights in the blocks; a head like torch's `Linear`: uniform within `1/sqrt(features)`.
-    fn initial(&self, seed: Seed) -> Result<ParamSet<T>, Error> {
+    fn first_values(&self, seed: Seed) -> Result<ParamSet<T>, Error> {
         let stream = seed.stream(Purpose::Initialisation);
         let bound = 1.0 / (self.config.features() as f64).sqrt();
         let mut values = Vec::with_capacity(self.layout.size());
@@ -162,30 +133,16 @@ impl<T: Real> Model<T> for SpdNet<T> {
         ParamSet::new(Arc::clone(&self.layout), values)
     }
 
-    fn workspace(&self, threads: usize) -> Result<SpdNetWorkspace<T>, Error> {
-        SpdNetWorkspace::new(&self.config, self.simd, threads, Arc::clone(&self.layout))
-    }
-
-    fn loss_and_gradient(
+    /// The guard against wrong units.
+    fn futility(
         &self,
         parameters: &ParamSet<T>,
         examples: &Examples<T>,
-        batch: &[usize],
-        dropout: Option<Dropout>,
+        trials: &[usize],
         workspace: &mut SpdNetWorkspace<T>,
-        gradient: &mut [T],
-    ) -> Result<T, Error> {
-        workspace.loss_and_gradient(parameters, examples, batch, dropout, gradient)
-    }
-
-    fn logits(
-        &self,
-        parameters: &ParamSet<T>,
-        examples: &Examples<T>,
-        batch: &[usize],
-        workspace: &mut SpdNetWorkspace<T>,
-        logits: &mut [T],
-    ) -> Result<(), Error> {
-        workspace.logits(parameters, examples, batch, logits)
+    ) -> Result<Option<String>, Error> {
+        workspace.clamp_report(parameters, examples, trials)?.verdict()
     }
 }
+
+implement_model!(SpdNet, SpdTrials, Examples, SpdNetWorkspace: f32, f64);
