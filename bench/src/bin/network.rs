@@ -10,7 +10,9 @@ use std::time::Duration;
 use fedspd_bench::{median_nanoseconds, peak_kilobytes};
 use fedspd_manifold::simd::Simd;
 use fedspd_manifold::{Left, SpectralFunction, SpectralTape, multiply, multiply_add, multiply_symmetric};
-use fedspd_nn::{Error, Model, Optimiser, OptimiserConfig, Seed, SpdNet, SpdNetConfig, SyntheticTask};
+use fedspd_nn::{
+    Error, Examples, Model, Optimiser, OptimiserConfig, Seed, SpdNet, SpdNetConfig, SpdTrials, SyntheticTask,
+};
 
 const BATCH: usize = 64;
 const BUDGET: Duration = Duration::from_millis(500);
@@ -34,7 +36,10 @@ fn network<T: fedspd_manifold::Real>(
     channels: usize,
     dimension: usize,
     classes: usize,
-) -> Result<(), Error> {
+) -> Result<(), Error>
+where
+    SpdNet<T>: Model<T, Trials = SpdTrials<T>, Examples = Examples<T>>,
+{
     let shape = format!("{precision} {channels}->{dimension}");
     let net = SpdNet::<T>::new(SpdNetConfig::new(vec![channels, dimension], classes).threshold(1e-2))?;
     let task = SyntheticTask::new(channels, classes).trials(BATCH);

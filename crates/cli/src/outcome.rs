@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use fedspd_experiment::metrics::Summary;
-use fedspd_experiment::{Ended, Experiment, Headline, headline};
+use fedspd_experiment::{Ended, Headline, headline};
 use fedspd_run::ResultTable;
 use serde_json::json;
 
@@ -24,7 +24,7 @@ pub(crate) fn percent(summary: &Summary) -> String {
 
 /// Prints the headline of a run that finished, or says how to go on.
 pub(crate) fn write(
-    experiment: &Experiment,
+    seeds: &[u64],
     folder: &Path,
     results: &ResultTable,
     ended: Ended,
@@ -37,7 +37,6 @@ pub(crate) fn write(
     }
     let Headline { macro_f1, mean_client, worst_client, accuracy, kappa, held_out, feasibility_error } =
         headline(results);
-    let seeds = experiment.config.run.seeds.as_slice();
     if format == Format::Json {
         let summary = |summary: Summary| {
             let std = if summary.std.is_nan() { None } else { Some(summary.std) };

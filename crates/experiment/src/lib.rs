@@ -6,7 +6,7 @@
 //! | trials are loaded or made | [`Dataset`] |
 //! | subjects go to clients, and their trials to training, validation and test | [`partition`], [`split`], [`Design`] |
 //! | each subject is aligned after the split | `align` |
-//! | training in any mode, seed by seed, from a checkpoint if there is one | [`Experiment`], [`run`], [`resume`] |
+//! | training in any mode, seed by seed, from a checkpoint if there is one | [`Experiment`], [`run`], [`Resumable`] |
 //! | predictions become numbers | [`metrics`] |
 //! | what a run would do | [`Forecast`] |
 //! | a saved model on other data | [`evaluate_model`] |
@@ -43,5 +43,5 @@ pub use experiment::Experiment;
 pub use forecast::Forecast;
 pub use observer::{Ended, Observer, RoundProgress};
 pub use results::{Headline, headline};
-pub use runner::{in_memory, resume, run};
+pub use runner::{Resumable, in_memory, run};
 pub use sharing_error::SharingError;

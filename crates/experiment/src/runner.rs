@@ -7,6 +7,7 @@ use fedspd_eeg::prepare::Progress;
 use fedspd_manifold::simd::Simd;
 use fedspd_run::{Event, Manifest, ResultTable, RunFolder, SCHEMA_VERSION, Shards, Status, atomic};
 
+use crate::checkpoint::Checkpoint;
 use crate::config::Config;
 use crate::experiment::Experiment;
 use crate::results::{model_name, table};
@@ -58,54 +59,83 @@ pub fn run(
     // Last, because it makes the folder a run.
     let manifest = manifest(experiment, name)?;
     manifest.write(&folder.manifest())?;
-    go_on(experiment, &folder, manifest, observer)
+    let mut store = Store::open(&folder, &manifest.config_hash)?;
+    store.event(&Event::Started)?;
+    go_on(experiment, &folder, manifest, store, observer)
 }
 
-/// Goes on with a run from its checkpoints; done seeds are left alone. The configuration may be changed in what has no say in results.
-///
-/// # Errors
-/// Faults of the folder; [`Error::DataChanged`]; whatever happens in training.
-pub fn resume(
-    folder: &Path,
-    change: impl FnOnce(&mut Config),
-    progress: &impl Progress,
-    observer: &mut (dyn Observer + Send),
-) -> Result<(Experiment, ResultTable, Ended), Error> {
-    let folder = RunFolder::open(folder)?;
-    let manifest = Manifest::read(&folder.manifest())?;
-    let path = folder.config();
-    let text = std::fs::read_to_string(&path)
-        .map_err(|source| fedspd_run::Error::File { path: path.clone(), source })?;
-    let mut config = Config::parse(&text, &path.display().to_string(), &[])?;
-    change(&mut config);
-    let experiment = Experiment::new(config, progress)?;
-    if experiment.config_hash() != manifest.config_hash {
-        return Err(Error::ConfigChanged { path });
+/// A run that can go on from its checkpoints.
+pub struct Resumable {
+    /// What is run.
+    pub experiment: Experiment,
+    folder: RunFolder,
+    manifest: Manifest,
+}
+
+impl Resumable {
+    /// Opens a run. The configuration may be changed in what has no say in results.
+    ///
+    /// # Errors
+    /// Faults of the folder; [`Error::ConfigChanged`], [`Error::DataChanged`].
+    pub fn open(
+        folder: &Path,
+        change: impl FnOnce(&mut Config),
+        progress: &impl Progress,
+    ) -> Result<Self, Error> {
+        let folder = RunFolder::open(folder)?;
+        let manifest = Manifest::read(&folder.manifest())?;
+        let path = folder.config();
+        let text = std::fs::read_to_string(&path)
+            .map_err(|source| fedspd_run::Error::File { path: path.clone(), source })?;
+        let mut config = Config::parse(&text, &path.display().to_string(), &[])?;
+        change(&mut config);
+        let experiment = Experiment::new(config, progress)?;
+        if experiment.config_hash() != manifest.config_hash {
+            return Err(Error::ConfigChanged { path });
+        }
+        let found = experiment.dataset.sha256();
+        if let Some(expected) = &manifest.data_sha256
+            && *expected != found
+        {
+            return Err(Error::DataChanged { expected: expected.clone(), found });
+        }
+        Ok(Self { experiment, folder, manifest })
     }
-    let found = experiment.dataset.sha256();
-    if let Some(expected) = &manifest.data_sha256
-        && *expected != found
-    {
-        return Err(Error::DataChanged { expected: expected.clone(), found });
+
+    /// How many rounds are left, at most.
+    ///
+    /// # Errors
+    /// [`Error::Checkpoint`] if one cannot be used.
+    pub fn rounds_left(&self) -> Result<usize, Error> {
+        let (rounds, hash) = (self.experiment.rounds() as usize, &self.manifest.config_hash);
+        self.experiment.config.run.seeds.as_slice().iter().try_fold(0, |left, &seed| {
+            let checkpoint = Checkpoint::read(&self.folder.checkpoint(seed), hash)?;
+            let done = checkpoint.map_or(0, |at| if at.done { rounds } else { at.history.len() });
+            Ok(left + rounds.saturating_sub(done))
+        })
     }
-    let (results, ended) = go_on(&experiment, &folder, manifest, observer)?;
-    Ok((experiment, results, ended))
+
+    /// Goes on; seeds that are done are left alone.
+    ///
+    /// # Errors
+    /// Whatever happens in training.
+    pub fn go_on(self, observer: &mut (dyn Observer + Send)) -> Result<(ResultTable, Ended), Error> {
+        let store = Store::open(&self.folder, &self.manifest.config_hash)?;
+        go_on(&self.experiment, &self.folder, self.manifest, store, observer)
+    }
 }
 
 fn go_on(
     experiment: &Experiment,
     folder: &RunFolder,
     mut manifest: Manifest,
+    mut store: Store,
     observer: &mut (dyn Observer + Send),
 ) -> Result<(ResultTable, Ended), Error> {
     let start = Instant::now();
     let before = manifest.wall_seconds.unwrap_or(0.0);
     manifest.status = Status::Running;
     manifest.write(&folder.manifest())?;
-    let mut store = Store::open(folder, &manifest.config_hash)?;
-    if manifest.wall_seconds.is_none() {
-        store.event(&Event::Started)?;
-    }
     let mut seeds: Vec<(u64, SeedRun)> = Vec::new();
     let trained = in_pool(experiment, || {
         for &seed in experiment.config.run.seeds.as_slice() {

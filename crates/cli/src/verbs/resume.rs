@@ -4,7 +4,8 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use fedspd_experiment::resume;
+use fedspd_experiment::Resumable;
+use fedspd_experiment::config::Config;
 
 use super::data::Format;
 use crate::failure::Failure;
@@ -28,15 +29,15 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
-    interrupt::listen();
-    // How many rounds are left is known to the folder alone, and a bar that begins too late is no lie.
-    let mut rounds = arguments.display.rounds(0);
     let files = Bar::new(arguments.display.shown(), 0, "files");
     let threads = arguments.threads.map(usize::from);
-    let change = |config: &mut fedspd_experiment::config::Config| {
-        config.run.threads = threads.unwrap_or(config.run.threads);
-    };
-    let (experiment, results, ended) = resume(&arguments.run, change, &files, &mut rounds)?;
+    let change = |config: &mut Config| config.run.threads = threads.unwrap_or(config.run.threads);
+    let run = Resumable::open(&arguments.run, change, &files)?;
+    files.finish();
+    interrupt::listen();
+    let mut rounds = arguments.display.rounds(run.rounds_left()?);
+    let seeds = run.experiment.config.run.seeds.clone();
+    let (results, ended) = run.go_on(&mut rounds)?;
     rounds.bar.finish();
-    outcome::write(&experiment, &arguments.run, &results, ended, arguments.format, out)
+    outcome::write(seeds.as_slice(), &arguments.run, &results, ended, arguments.format, out)
 }

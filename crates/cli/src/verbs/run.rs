@@ -54,11 +54,11 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
         None => Path::new("runs").join(format!("{name}-{}", &experiment.config_hash()[..8])),
     };
     interrupt::listen();
-    let seeds = experiment.config.run.seeds.as_slice().len();
-    let mut rounds = arguments.display.rounds(seeds * experiment.rounds() as usize);
+    let seeds = experiment.config.run.seeds.as_slice();
+    let mut rounds = arguments.display.rounds(seeds.len() * experiment.rounds() as usize);
     let (results, ended) = run_experiment(&experiment, &name, &folder, &mut rounds)?;
     rounds.bar.finish();
-    outcome::write(&experiment, &folder, &results, ended, arguments.format, out)
+    outcome::write(seeds, &folder, &results, ended, arguments.format, out)
 }
 
 /// The configuration with all overrides, and its name.

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use fedspd_experiment::config::Config;
-use fedspd_experiment::{Ended, Error, Experiment, Observer, RoundProgress, resume, run};
+use fedspd_experiment::{Ended, Error, Experiment, Observer, Resumable, RoundProgress, run};
 use fedspd_run::{Event, EventLog, Manifest, ResultTable, RunFolder, Shards, Status};
 
 const SMALL: &str = r#"
@@ -100,8 +100,9 @@ fn threads_and_interruptions_change_nothing() {
         let mut interruptions = 0;
         while let Ended::Interrupted { .. } = ended {
             interruptions += 1;
+            assert!(Resumable::open(&at("pieces"), |_| (), &()).unwrap().rounds_left().unwrap() > 0);
             assert_eq!(status(&at("pieces")), Status::Interrupted);
-            ended = resume(&at("pieces"), |_| (), &(), &mut After(2)).unwrap().2;
+            ended = resume(&at("pieces"), &mut After(2)).unwrap();
         }
         assert!(interruptions > 2);
         assert_eq!(status(&at("pieces")), Status::Done);
@@ -112,9 +113,13 @@ fn threads_and_interruptions_change_nothing() {
         };
         assert_eq!(rounds("pieces"), rounds("straight"));
         // What is done stays as it is.
-        resume(&at("pieces"), |_| (), &(), &mut ()).unwrap();
+        resume(&at("pieces"), &mut ()).unwrap();
         assert!(bytes(&at("pieces")) == expected, "again, {overrides:?}");
     }
+}
+
+fn resume(folder: &Path, observer: &mut (dyn Observer + Send)) -> Result<Ended, Error> {
+    Ok(Resumable::open(folder, |_| (), &())?.go_on(observer)?.1)
 }
 
 fn status(folder: &Path) -> Status {
@@ -211,13 +216,13 @@ fn a_folder_is_not_run_twice_and_not_gone_on_with_by_mistake() {
 
     let config = fs::read_to_string(at.join("config.toml")).unwrap();
     fs::write(at.join("config.toml"), config.replace("rounds = 2", "rounds = 3")).unwrap();
-    assert!(matches!(resume(&at, |_| (), &(), &mut ()).err().unwrap(), Error::ConfigChanged { .. }));
+    assert!(matches!(resume(&at, &mut ()).err().unwrap(), Error::ConfigChanged { .. }));
     fs::write(at.join("config.toml"), &config).unwrap();
 
     let mut manifest = Manifest::read(&at.join("manifest.json")).unwrap();
     let sha256 = manifest.data_sha256.replace("0".repeat(64));
     manifest.write(&at.join("manifest.json")).unwrap();
-    assert!(matches!(resume(&at, |_| (), &(), &mut ()).err().unwrap(), Error::DataChanged { .. }));
+    assert!(matches!(resume(&at, &mut ()).err().unwrap(), Error::DataChanged { .. }));
     manifest.data_sha256 = sha256;
     manifest.write(&at.join("manifest.json")).unwrap();
 
@@ -231,11 +236,11 @@ fn a_folder_is_not_run_twice_and_not_gone_on_with_by_mistake() {
     ];
     for (fault, content) in cases {
         fs::write(&checkpoint, content).unwrap();
-        let error = resume(&at, |_| (), &(), &mut ()).err().unwrap();
+        let error = resume(&at, &mut ()).err().unwrap();
         assert_eq!(error.to_string(), format!("{}: {fault}", checkpoint.display()));
     }
     fs::write(&checkpoint, good).unwrap();
-    assert_eq!(resume(&at, |_| (), &(), &mut ()).unwrap().2, Ended::Finished);
-    let nowhere = resume(&folder.path().join("nowhere"), |_| (), &(), &mut ()).err().unwrap();
+    assert_eq!(resume(&at, &mut ()).unwrap(), Ended::Finished);
+    let nowhere = resume(&folder.path().join("nowhere"), &mut ()).err().unwrap();
     assert!(matches!(nowhere, Error::Run(_)), "{nowhere}");
 }

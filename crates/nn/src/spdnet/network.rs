@@ -134,6 +134,7 @@ impl<T: Real> SpdNet<T> {
     }
 
     /// The guard against wrong units.
+    #[allow(clippy::unused_self)] // the other network's needs it
     fn futility(
         &self,
         parameters: &ParamSet<T>,

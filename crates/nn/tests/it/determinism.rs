@@ -3,13 +3,17 @@
 use fedspd_manifold::simd::Simd;
 use fedspd_manifold::{Real, Vectorisation};
 use fedspd_nn::{
-    Model, Optimiser, OptimiserConfig, Purpose, Seed, SpdNet, SpdNetConfig, SyntheticTask, Trainer,
+    Examples, Model, Optimiser, OptimiserConfig, Purpose, Seed, SpdNet, SpdNetConfig, SpdTrials,
+    SyntheticTask, Trainer,
 };
 
 use crate::support::bits;
 
 /// Three epochs over 150 trials, with dropout and two inputs.
-fn trained<T: Real>(simd: Simd, threads: usize) -> (Vec<u64>, Vec<u64>) {
+fn trained<T: Real>(simd: Simd, threads: usize) -> (Vec<u64>, Vec<u64>)
+where
+    SpdNet<T>: Model<T, Trials = SpdTrials<T>, Examples = Examples<T>>,
+{
     let config = SpdNetConfig::new(vec![10, 6, 4], 3)
         .inputs(2)
         .dropout(0.2)

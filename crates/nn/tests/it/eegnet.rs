@@ -4,9 +4,9 @@ use fedspd_manifold::Real;
 use fedspd_manifold::RetractionKind;
 use fedspd_manifold::simd::Simd;
 use fedspd_nn::{
-    AdamSettings, BatchNorm, Dropout, EegExamples, EegNet, EegNetConfig, FedBn, MaxNorm, Model, Optimiser,
-    OptimiserConfig, ParamSet, Parameter, Purpose, RawTrials, Role, Scope, Seed, SpdNet, SpdNetConfig,
-    SyntheticEeg, SyntheticTask, Trainer,
+    AdamSettings, BatchNorm, Dropout, EegExamples, EegNet, EegNetConfig, EegNetWorkspace, FedBn, MaxNorm,
+    Model, Optimiser, OptimiserConfig, ParamSet, Parameter, Purpose, RawTrials, Role, Scope, Seed, SpdNet,
+    SpdNetConfig, SyntheticEeg, SyntheticTask, Trainer,
 };
 use serde_json::Value;
 
@@ -63,7 +63,10 @@ impl Case {
         }
     }
 
-    fn examples<T: Real>(&self, net: &EegNet<T>) -> EegExamples<T> {
+    fn examples<T: Real>(&self, net: &EegNet<T>) -> EegExamples<T>
+    where
+        EegNet<T>: Model<T, Trials = RawTrials<T>, Examples = EegExamples<T>, Workspace = EegNetWorkspace<T>>,
+    {
         let config = net.config();
         let samples: Vec<T> = self.array("samples").into_iter().map(T::from_f64).collect();
         let labels = self.list("labels");
@@ -95,7 +98,9 @@ fn agrees_with_torch<T: Real>(
     gradient_tolerance: f64,
     trained_tolerance: f64,
     noisy: &[&str],
-) {
+) where
+    EegNet<T>: Model<T, Trials = RawTrials<T>, Examples = EegExamples<T>, Workspace = EegNetWorkspace<T>>,
+{
     let case = Case::new(name);
     let net = EegNet::<T>::new(case.config()).unwrap();
     let examples = case.examples(&net);
@@ -310,11 +315,17 @@ fn the_gradient_equals_finite_differences_of_the_plain_route() {
     }
 }
 
-fn small<T: Real>(dropout: f64) -> (EegNet<T>, EegExamples<T>) {
+fn small<T: Real>(dropout: f64) -> (EegNet<T>, EegExamples<T>)
+where
+    EegNet<T>: Model<T, Trials = RawTrials<T>, Examples = EegExamples<T>, Workspace = EegNetWorkspace<T>>,
+{
     small_on(dropout, Simd::detect().unwrap())
 }
 
-fn small_on<T: Real>(dropout: f64, simd: Simd) -> (EegNet<T>, EegExamples<T>) {
+fn small_on<T: Real>(dropout: f64, simd: Simd) -> (EegNet<T>, EegExamples<T>)
+where
+    EegNet<T>: Model<T, Trials = RawTrials<T>, Examples = EegExamples<T>, Workspace = EegNetWorkspace<T>>,
+{
     let config = EegNetConfig { dropout, ..EegNetConfig::new(6, 130, 64.0, 3) };
     let net = EegNet::<T>::with_simd(config, simd).unwrap();
     let trials = SyntheticEeg::new(6, 130, 64.0, 3).trials(50).client(Seed(5), 0).unwrap();
@@ -328,7 +339,10 @@ fn threads_and_instruction_sets_change_no_bit() {
     same_bits_everywhere::<f64>();
 }
 
-fn same_bits_everywhere<T: Real>() {
+fn same_bits_everywhere<T: Real>()
+where
+    EegNet<T>: Model<T, Trials = RawTrials<T>, Examples = EegExamples<T>, Workspace = EegNetWorkspace<T>>,
+{
     let all: Vec<usize> = (0..50).collect();
     let run = |threads: usize, simd: Simd| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();

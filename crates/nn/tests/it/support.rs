@@ -72,7 +72,10 @@ pub(crate) fn loss_and_gradient<T: Real>(
     net: &SpdNet<T>,
     parameters: &ParamSet<T>,
     examples: &Examples<T>,
-) -> (T, Vec<T>) {
+) -> (T, Vec<T>)
+where
+    SpdNet<T>: Model<T, Examples = Examples<T>>,
+{
     let mut gradient = vec![T::ZERO; parameters.values().len()];
     let mut workspace = net.workspace(1).unwrap();
     let batch = all(examples);
@@ -81,7 +84,10 @@ pub(crate) fn loss_and_gradient<T: Real>(
     (loss, gradient)
 }
 
-pub(crate) fn logits<T: Real>(net: &SpdNet<T>, parameters: &ParamSet<T>, examples: &Examples<T>) -> Vec<T> {
+pub(crate) fn logits<T: Real>(net: &SpdNet<T>, parameters: &ParamSet<T>, examples: &Examples<T>) -> Vec<T>
+where
+    SpdNet<T>: Model<T, Examples = Examples<T>>,
+{
     let batch = all(examples);
     let mut out = vec![T::ZERO; batch.len() * net.config().classes];
     let mut workspace = net.workspace(1).unwrap();
