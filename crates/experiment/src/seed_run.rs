@@ -76,6 +76,9 @@ impl<T: Real, M: Model<T>> Setting<'_, T, M> {
         let rounds = network::rounds(config);
         while (history.len() as u32) < rounds && courses.iter().any(|course| course.active) {
             if observer.interrupted() {
+                if let Some(store) = store.as_deref_mut() {
+                    store.save(seed, &self.checkpoint(&courses, &history, &[], false))?;
+                }
                 let ended = Ended::Interrupted { seed, round: history.len() as u32 };
                 return Ok((SeedRun { history, finals: Vec::new() }, ended));
             }
@@ -83,7 +86,9 @@ impl<T: Real, M: Model<T>> Setting<'_, T, M> {
             let done = self.one_round(&mut courses, &mut desks)?;
             let last = round == rounds || courses.iter().all(|course| !course.active);
             let (scores, event) = self.look_back(seed, round, last, &courses, &mut desks, design, done)?;
-            for layer in event.layers.iter().filter(|_| event.fallback) {
+            // Where there is no polar factor of the mean there is no distance from it either.
+            for layer in event.layers.iter().filter(|layer| event.fallback && layer.proj_rl_distance.is_nan())
+            {
                 let text = format!(
                     "round {round}: the mean of `{}` has lost its rank (consensus {:.1e}); rl-avg stepped in",
                     layer.name, layer.consensus
@@ -197,7 +202,9 @@ impl<T: Real, M: Model<T>> Setting<'_, T, M> {
                 add(&mut validation, course.shards().iter(), &round.validation, |shard| &shard.validation);
             }
         }
-        let rounds: Vec<Round> = done.into_iter().flatten().collect();
+        let done = done.into_iter().enumerate();
+        let (places, rounds): (Vec<usize>, Vec<Round>) =
+            done.filter_map(|(place, round)| Some((place, round?))).unzip();
         let mean = |values: Vec<f64>| values.iter().sum::<f64>() / values.len() as f64;
         let validation_loss = mean(rounds.iter().map(|round| round.validation_loss).collect());
         let validation_f1 = validation.macro_f1(about)?;
@@ -219,22 +226,15 @@ impl<T: Real, M: Model<T>> Setting<'_, T, M> {
         }
         let alone = self.experiment.config.mode != Mode::Federated;
         let reports: Vec<RoundReport> = rounds.into_iter().map(|round| round.report).collect();
-        let names = courses.iter().flat_map(|course| course.federation.server().members());
-        let names: Vec<&str> = names.map(|member| member.name.as_str()).collect();
-        let asked = |(course, report): (usize, &RoundReport)| {
-            let offset = if courses.len() > 1 { course } else { 0 };
-            report.participants.iter().map(move |client| offset + client).collect::<Vec<_>>()
+        let names = |(&place, report): (&usize, &RoundReport)| -> Vec<String> {
+            let members = courses[place].federation.server().members();
+            report.participants.iter().map(|&client| members[client].name.clone()).collect()
         };
         let event = RoundEvent {
             seed,
             round,
             learning_rate: reports.first().map_or(f64::NAN, |report| report.learning_rate),
-            participants: reports
-                .iter()
-                .enumerate()
-                .flat_map(asked)
-                .map(|client| names[client].to_owned())
-                .collect(),
+            participants: places.iter().zip(&reports).flat_map(names).collect(),
             dropped: reports
                 .iter()
                 .flat_map(|report| &report.dropped)
