@@ -25,7 +25,7 @@ pub(crate) struct Arguments {
     /// Which seeds: 0..3 are 0, 1 and 2; 4 is one seed.
     #[arg(long)]
     seeds: Option<String>,
-    /// The run folder; runs/<name>-<hash> if absent.
+    /// The run folder; `runs/NAME-HASH` if absent.
     #[arg(long)]
     out: Option<PathBuf>,
     /// Threads; as many as the machine has if absent. Results do not depend on it.
