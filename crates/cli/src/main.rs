@@ -46,7 +46,12 @@ enum Verb {
     Doctor(verbs::doctor::Arguments),
 }
 
+/// A bug is no excuse for an exit code that means something else.
 fn main() -> ExitCode {
+    std::panic::catch_unwind(command).unwrap_or(ExitCode::from(2))
+}
+
+fn command() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {

@@ -24,7 +24,7 @@ pub(crate) fn percent(summary: &Summary) -> String {
 
 /// Prints the headline of a run that finished, or says how to go on.
 pub(crate) fn write(
-    seeds: &[u64],
+    (seeds, held_out_note): (&[u64], Option<String>),
     folder: &Path,
     results: &ResultTable,
     ended: Ended,
@@ -73,6 +73,9 @@ pub(crate) fn write(
     }
     table.row(vec!["|WᵀW − I|, largest".into(), format!("{feasibility_error:.1e}")]);
     table.write(out)?;
+    if let Some(note) = held_out_note {
+        writeln!(out, "\nSubjects that nobody trained on: {note}.")?;
+    }
     writeln!(out, "\nEverything is in {}.", folder.display())?;
     Ok(())
 }

@@ -89,9 +89,12 @@ impl<'a, T: Real, M: Model<T>> Course<'a, T, M> {
         Ok(self.federation.evaluate(desks, trials)?)
     }
 
-    /// The shared parameters.
-    pub(crate) fn parameters(&self) -> &ParamSet<T> {
-        self.federation.server().parameters()
+    /// The parameters of the model that came out: the server's, in which local ones are as they began; of a client that is alone also its local ones.
+    pub(crate) fn parameters(&self) -> ParamSet<T> {
+        match self.shards {
+            [_] => self.federation.parameters(0),
+            _ => self.federation.server().parameters().clone(),
+        }
     }
 
     /// Returns to the best model, if early stopping has kept one; the round it is of, counted from 1.

@@ -18,6 +18,8 @@ pub struct Design {
     pub shards: Vec<Shard>,
     /// Subjects that nobody trains on.
     pub held_out: Vec<HeldOut>,
+    /// Subjects that a map of clients does not name.
+    pub unused: Vec<String>,
 }
 
 impl Design {
@@ -55,7 +57,12 @@ impl Design {
             Ok(Shard { train: split.train, validation: split.val, test: split.test })
         });
         let shards = shards.collect::<Result<Vec<_>, Error>>()?;
-        Ok(Self { clients: partition.clients, shards, held_out: partition.held_out })
+        Ok(Self {
+            clients: partition.clients,
+            shards,
+            held_out: partition.held_out,
+            unused: partition.unused,
+        })
     }
 
     /// One shard with the trials of all clients, each for what it was for.

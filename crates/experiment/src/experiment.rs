@@ -7,7 +7,7 @@ use fedspd_nn::file::Manifest;
 use fedspd_nn::{EegExamples, EegNet, EegNetConfig, Examples, Model, ParamSet, RawTrials, SpdNet, SpdTrials};
 use sha2::{Digest, Sha256};
 
-use crate::config::{AlignFit, AlignKind, Config, Mode, Precision, Weights};
+use crate::config::{AlignFit, AlignKind, Config, Mode, ModelKind, Precision, Weights};
 use crate::data::{Content, Dataset, load};
 use crate::design::Design;
 use crate::error::hexadecimal;
@@ -84,11 +84,11 @@ impl Experiment {
         Design::new(&self.config, self.dataset.about(), seed)
     }
 
-    /// The number of parameters, and how many of them are sent.
+    /// The numbers of a model: trained ones, shared ones, and ones that stay with their client.
     ///
     /// # Errors
     /// [`Error::Network`] if there is no such network.
-    pub fn parameter_counts(&self) -> Result<(usize, usize), Error> {
+    pub fn parameter_counts(&self) -> Result<(usize, usize, usize), Error> {
         let layout = match &self.dataset.content {
             Content::Covariances(covariances) => {
                 SpdNet::<f64>::new(self.spdnet(covariances))?.layout().clone()
@@ -97,7 +97,8 @@ impl Experiment {
         };
         let trained = |parameter: &&fedspd_nn::Parameter| parameter.role == fedspd_nn::Role::Trained;
         let trained = layout.parameters().iter().filter(trained).map(|parameter| parameter.size()).sum();
-        Ok((trained, fedspd_federated::Wire::new(layout).shared_size()))
+        let wire = fedspd_federated::Wire::new(layout);
+        Ok((trained, wire.shared_size(), wire.local_size()))
     }
 
     fn spdnet(&self, covariances: &fedspd_eeg::Covariances) -> fedspd_nn::SpdNetConfig {
@@ -221,6 +222,29 @@ impl Experiment {
         let align = &self.config.align;
         let here = align.kind != AlignKind::None && align.fit == AlignFit::All;
         here || self.dataset.about().making.align.is_some()
+    }
+
+    /// How subjects that nobody trains on are treated before they are scored, in words; nothing if there are none.
+    pub fn held_out_note(&self) -> Option<String> {
+        self.config.split.held_out_subjects.as_ref()?;
+        if self.config.mode == Mode::Local {
+            return Some("not scored: clients that train alone have no common model".into());
+        }
+        let (trials, scored) = match self.config.align.calibration {
+            Some(first) => (format!("the first {first} of its own trials"), "; scored on the others"),
+            None => ("all of its own trials".to_owned(), ""),
+        };
+        let mut done = Vec::new();
+        if self.config.align.kind != AlignKind::None {
+            done.push("aligned");
+        }
+        if self.config.model.kind == ModelKind::Eegnet {
+            done.push("batch-normalisation statistics taken");
+        }
+        if done.is_empty() {
+            return Some("each as it is".into());
+        }
+        Some(format!("each {} on {trials}, without labels{scored}", done.join(" and ")))
     }
 
     /// How much each client's reply counts, in words.

@@ -44,7 +44,7 @@ impl Forecast {
         let config = &experiment.config;
         let seed = config.run.seeds.as_slice().first().copied().unwrap_or(0);
         let design = experiment.design(seed)?;
-        let (parameters, shared) = experiment.parameter_counts()?;
+        let (parameters, shared, local) = experiment.parameter_counts()?;
         let double = config.model.resolved_precision() == Precision::F64;
         let epoch = match (&experiment.dataset.content, double) {
             (Content::Covariances(_), true) => {
@@ -77,7 +77,6 @@ impl Forecast {
             Content::Covariances(covariances) => covariances.matrices().len(),
             Content::Trials(trials) => trials.len() * trials.length() * trials.about.channels.len(),
         };
-        let local = parameters.saturating_sub(shared);
         let carried = if network::solver(config).carry_state { 2 * parameters } else { 0 };
         let holders = if config.mode == Mode::Centralised { 1 } else { clients };
         let trials: usize = design.shards.iter().map(|shard| shard.train.len()).sum();
@@ -85,7 +84,12 @@ impl Forecast {
         let epochs = if federated { config.federated.epochs_local.default as f64 } else { 1.0 };
         let rounds = network::rounds(config);
         let seeds = config.run.seeds.as_slice().len() as f64;
-        let work = epoch.as_secs_f64() * trials as f64 * share * epochs / experiment.threads() as f64;
+        // A prediction is about a third of a training step. Every client is validated in every round.
+        let validated: usize = design.shards.iter().map(|shard| shard.validation.len()).sum();
+        let tested: usize = design.shards.iter().map(|shard| shard.test.len()).sum();
+        let predicted = (validated as f64 + tested as f64 / config.run.eval_every as f64) / 3.0;
+        let worked = trials as f64 * share * epochs + predicted;
+        let work = epoch.as_secs_f64() * worked / experiment.threads() as f64;
         Ok(Self {
             shards: design.counts(experiment.dataset.about(), seed),
             rounds,
@@ -119,6 +123,7 @@ fn timed<T: Real, M: Model<T>>(
         epochs,
         learning_rate: config.train.lr,
         stream: Seed(0).stream(Purpose::Shuffle),
+        round: 0,
         attachment: &[],
     };
     let mut train = |epochs| -> Result<Duration, Error> {

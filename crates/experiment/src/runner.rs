@@ -46,19 +46,20 @@ pub fn run(
     folder: &Path,
     observer: &mut (dyn Observer + Send),
 ) -> Result<(ResultTable, Ended), Error> {
-    let folder = RunFolder::create(folder)?;
-    if folder.is_run() {
-        return Err(Error::Exists { path: folder.root().to_owned() });
+    if RunFolder::open(folder).is_ok() {
+        return Err(Error::Exists { path: folder.to_owned() });
     }
-    atomic::write(&folder.config(), experiment.config.to_toml().as_bytes())?;
     let about = experiment.dataset.about();
     let seeds = experiment.config.run.seeds.as_slice();
     let shards = seeds.iter().map(|&seed| Ok(experiment.design(seed)?.counts(about, seed)));
-    let shards = shards.collect::<Result<_, Error>>()?;
-    Shards { classes: about.classes.clone(), seeds: shards }.write(&folder.shards())?;
-    // Last, because it makes the folder a run.
+    let shards = Shards { classes: about.classes.clone(), seeds: shards.collect::<Result<_, Error>>()? };
     let manifest = manifest(experiment, name)?;
-    manifest.write(&folder.manifest())?;
+    let folder = RunFolder::create(folder, |folder| {
+        atomic::write(&folder.config(), experiment.config.to_toml().as_bytes())?;
+        shards.write(&folder.shards())?;
+        manifest.write(&folder.manifest())?;
+        Ok::<(), Error>(())
+    })?;
     let mut store = Store::open(&folder, &manifest.config_hash)?;
     store.event(&Event::Started)?;
     go_on(experiment, &folder, manifest, store, observer)
@@ -195,6 +196,7 @@ fn manifest(experiment: &Experiment, name: &str) -> Result<Manifest, Error> {
         excluded: experiment.dataset.excluded.clone(),
         alignment: experiment.alignment().to_owned(),
         transductive: experiment.is_transductive(),
+        held_out: experiment.held_out_note(),
         weights: experiment.weights().to_owned(),
         model: model_name(config.model.kind).to_owned(),
         parameters: experiment.parameter_counts()?.0 as u64,

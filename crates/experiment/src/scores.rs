@@ -32,23 +32,21 @@ impl Predicted {
         self.loss += evaluation.loss * trials.len() as f64;
     }
 
-    /// The confusion of those trials of a sorted list that were predicted.
-    fn confusion(&self, about: &About, among: Option<&[usize]>) -> Result<Confusion, Error> {
+    /// The confusion of all trials.
+    fn confusion(&self, about: &About) -> Result<Confusion, Error> {
         let mut confusion = Confusion::new(about.classes.len());
         for &(trial, predicted) in &self.pairs {
-            if among.is_none_or(|trials| trials.binary_search(&trial).is_ok()) {
-                confusion.add(about.origins[trial].label, predicted)?;
-            }
+            confusion.add(about.origins[trial].label, predicted)?;
         }
         Ok(confusion)
     }
 
     /// The macro-F1 of all trials together.
     pub(crate) fn macro_f1(&self, about: &About) -> Result<f64, Error> {
-        Ok(self.confusion(about, None)?.macro_f1())
+        Ok(self.confusion(about)?.macro_f1())
     }
 
-    /// The scores of a split: all trials together, and the mean and the worst over groups (clients, subjects) with their sorted trials; if asked for, each
+    /// The scores of a split: all trials together, and the mean and the worst over groups (clients, subjects) with their trials; if asked for, each
     /// group, each class and the whole confusion matrix.
     pub(crate) fn scores<'a>(
         &self,
@@ -63,14 +61,21 @@ impl Predicted {
             let (client, split) = (client.to_owned(), split.to_owned());
             scores.push(Score { client, split, metric: format!("{prefix}{metric}"), value });
         };
-        let pooled = self.confusion(about, None)?;
+        let pooled = self.confusion(about)?;
         add("pooled", "macro_f1".into(), pooled.macro_f1());
         add("pooled", "accuracy".into(), pooled.accuracy());
         add("pooled", "kappa".into(), pooled.kappa());
         add("pooled", "loss".into(), self.loss / self.pairs.len() as f64);
+        let mut sorted = self.pairs.clone();
+        sorted.sort_unstable();
         let mut each = Vec::new();
         for (name, trials) in groups {
-            let confusion = self.confusion(about, Some(trials))?;
+            let mut confusion = Confusion::new(about.classes.len());
+            for &trial in trials {
+                if let Ok(place) = sorted.binary_search_by_key(&trial, |&(trial, _)| trial) {
+                    confusion.add(about.origins[trial].label, sorted[place].1)?;
+                }
+            }
             if confusion.total() > 0 {
                 each.push((name, confusion));
             }

@@ -68,6 +68,11 @@ impl<T: Real, M: Model<T>> Setting<'_, T, M> {
                 store.event(&Event::Resumed { seed, round })?;
             }
         }
+        if !design.unused.is_empty() {
+            let text =
+                format!("no client has the subjects {}: their trials are not used", design.unused.join(", "));
+            warn(store.as_deref_mut(), observer, &text)?;
+        }
         for course in &mut courses {
             for warning in course.federation.check(&mut desks)? {
                 warn(store.as_deref_mut(), observer, &warning)?;
@@ -277,7 +282,7 @@ impl<T: Real, M: Model<T>> Setting<'_, T, M> {
         };
         let mut feasibility = 0.0_f64;
         for course in courses.iter() {
-            feasibility = feasibility.max(course.parameters().feasibility_error()?.to_f64());
+            feasibility = feasibility.max(course.parameters().feasibility_error()?);
         }
         finals.push(own("final_feasibility_error", feasibility));
         if let [round] = best_rounds[..] {
@@ -287,7 +292,7 @@ impl<T: Real, M: Model<T>> Setting<'_, T, M> {
         if let [course] = courses
             && !design.held_out.is_empty()
         {
-            let unseen = self.unseen(course.parameters(), desks, design)?;
+            let unseen = self.unseen(&course.parameters(), desks, design)?;
             let groups = design.held_out.iter().map(|held_out| (&*held_out.subject, &held_out.trials[..]));
             finals.extend(unseen.scores(about, "held-out", "final_", groups, true)?);
         }
@@ -325,7 +330,7 @@ impl<T: Real, M: Model<T>> Setting<'_, T, M> {
     ) -> Result<(), Error> {
         // Training of each client by itself gives as many models as clients, and none of them is the result.
         let [course] = courses else { return Ok(()) };
-        match file::save(&store.model(seed), &self.manifest, course.parameters()) {
+        match file::save(&store.model(seed), &self.manifest, &course.parameters()) {
             Err(fedspd_nn::Error::Model { fault, .. }) => {
                 warn(Some(store), observer, &format!("the model of seed {seed} is not saved: {fault}"))
             }

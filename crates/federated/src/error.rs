@@ -30,7 +30,7 @@ pub enum Error {
         expected: String,
     },
     /// A client could not do its part, and the run is to stop then.
-    #[error("{client} failed in round {round}: {reason}")]
+    #[error("{client} failed in round {}: {reason}", round + 1)]
     Client {
         /// The name of the client.
         client: String,
@@ -42,7 +42,7 @@ pub enum Error {
         fault: Option<Fault>,
     },
     /// A reply came from a client that was not asked, or came twice.
-    #[error("a reply of {client} in round {round}, which {fault}")]
+    #[error("a reply of {client} in round {}, which {fault}", round + 1)]
     Reply {
         /// The name of the client, or its number if there is none such.
         client: String,

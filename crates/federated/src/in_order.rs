@@ -34,6 +34,7 @@ pub fn in_order<D: Send, R: Send, E>(
             let (sender, work) = (sender.clone(), &work);
             let (next, stop, taken, progress) = (&next, &stop, &taken, &progress);
             scope.spawn(move || {
+                let _guard = StopOnPanic { stop, taken, progress };
                 loop {
                     let item = next.fetch_add(1, Ordering::Relaxed);
                     if item >= items {
@@ -54,7 +55,7 @@ pub fn in_order<D: Send, R: Send, E>(
         }
         drop(sender);
         let (mut waiting, mut expected) = (BTreeMap::new(), 0);
-        // The channel closes early only if a worker panicked, and then the scope panics too.
+        // The channel closes early only if a worker panicked; then the others stop, and the scope panics too.
         while let Ok((item, result)) = receiver.recv() {
             waiting.insert(item, result);
             while let Some(result) = waiting.remove(&expected) {
@@ -72,6 +73,24 @@ pub fn in_order<D: Send, R: Send, E>(
         }
         Ok(())
     })
+}
+
+/// Lets the others go when a thread panics: they may wait for its result.
+struct StopOnPanic<'a> {
+    stop: &'a AtomicBool,
+    taken: &'a Mutex<usize>,
+    progress: &'a Condvar,
+}
+
+impl Drop for StopOnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let guard = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+            self.stop.store(true, Ordering::Relaxed);
+            drop(guard);
+            self.progress.notify_all();
+        }
+    }
 }
 
 #[cfg(test)]
@@ -125,5 +144,12 @@ mod tests {
             assert_eq!(result, Err(7));
             assert!(begun.load(Ordering::SeqCst) < 40);
         }
+    }
+
+    #[test]
+    fn a_panic_ends_it_too() {
+        let work = |(): &mut (), item: usize| assert_ne!(item, 3);
+        let ended = std::panic::catch_unwind(|| in_order(&mut [(), ()], 100, work, |_, ()| Ok::<(), ()>(())));
+        assert!(ended.is_err());
     }
 }

@@ -142,6 +142,7 @@ impl<'a, T: Real, M: Model<T>, S: LocalSolver<T, M>> Federation<'a, T, M, S> {
                 epochs: epochs[place],
                 learning_rate,
                 stream: seed.stream(Purpose::Shuffle).round(round).client(numbers[client]),
+                round,
                 attachment: &attachment,
             };
             let trained = solver.train(&task, &mut state.memory, desk).map_err(|error| error.to_string())?;
@@ -149,16 +150,16 @@ impl<'a, T: Real, M: Model<T>, S: LocalSolver<T, M>> Federation<'a, T, M, S> {
             if let Some(value) = state.local.iter().find(|value| !value.is_finite()) {
                 return Err(format!("a parameter that it keeps became {value}"));
             }
-            Ok((desk.parameters.clone(), trained.loss, state))
+            Ok((desk.parameters.clone(), trained, state))
         };
         let mut kept = Vec::with_capacity(clients.len());
         in_order(desks, clients.len(), work, |place, reply| {
             let client = clients[place];
             let reply = match reply {
-                Ok((trained, loss, state)) => {
+                Ok((parameters, trained, state)) => {
                     kept.push((client, state));
-                    let message = server.aggregator().message(&wire, &start, &trained)?;
-                    Ok(Update { message, trials: shards[client].train.len(), loss })
+                    let message = server.aggregator().message(&wire, &start, &parameters, &trained.extra)?;
+                    Ok(Update { message, trials: shards[client].train.len(), loss: trained.loss })
                 }
                 Err(reason) => Err(reason),
             };

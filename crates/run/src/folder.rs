@@ -9,31 +9,66 @@ const MANIFEST: &str = "manifest.json";
 const CHECKPOINTS: &str = "checkpoints";
 const MODELS: &str = "models";
 
-/// The folder of a run, with all its seeds.
-///
-/// The manifest is the mark of a run: write it before anything else.
+/// The folder of a run, with all its seeds. The manifest is the mark of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunFolder {
     root: PathBuf,
 }
 
 impl RunFolder {
-    /// Makes the folder and those in it.
-    ///
-    /// A folder that is a run already is accepted, and nothing in it is touched; ask [`is_run`](Self::is_run) first where that matters. So is
-    /// what a run leaves that was killed before it wrote its manifest.
+    /// Makes the folder of a run with all that it begins with: in a neighbour first, which then takes its name. A run that is killed while it is set up
+    /// leaves nothing under that name, and the next one replaces what it left beside it.
     ///
     /// # Errors
-    /// When there is something in the folder but not a run, or the system refuses.
-    pub fn create(root: impl Into<PathBuf>) -> Result<Self, Error> {
+    /// When there is something in the folder, or the system refuses; those of `fill`, which gets the folder under its first name.
+    pub fn create<E: From<Error>>(
+        root: impl Into<PathBuf>,
+        fill: impl FnOnce(&Self) -> Result<(), E>,
+    ) -> Result<Self, E> {
         let folder = Self { root: root.into() };
-        if !folder.is_run() {
-            folder.refuse_strangers()?;
-        }
-        for path in [folder.root.join(CHECKPOINTS), folder.root.join(MODELS)] {
-            fs::create_dir_all(&path).map_err(Error::file(&path))?;
+        folder.refuse_strangers()?;
+        let beginning = Self { root: folder.beginning()? };
+        let filled = beginning.set_up().map_err(E::from).and_then(|()| fill(&beginning));
+        let named = filled.and_then(|()| Ok(beginning.take_the_place_of(&folder)?));
+        if let Err(error) = named {
+            // The first error is the one to report.
+            let _ = fs::remove_dir_all(&beginning.root);
+            return Err(error);
         }
         Ok(folder)
+    }
+
+    /// The neighbour in which a run is set up.
+    fn beginning(&self) -> Result<PathBuf, Error> {
+        let path = std::path::absolute(&self.root).map_err(Error::file(&self.root))?;
+        let name = path.file_name().ok_or_else(|| {
+            Error::file(&self.root)(std::io::Error::new(
+                std::io::ErrorKind::InvalidInput,
+                "not the name of a folder",
+            ))
+        })?;
+        let mut beginning = std::ffi::OsString::from(".");
+        beginning.push(name);
+        beginning.push(".partial");
+        Ok(path.with_file_name(beginning))
+    }
+
+    fn set_up(&self) -> Result<(), Error> {
+        if self.root.exists() {
+            fs::remove_dir_all(&self.root).map_err(Error::file(&self.root))?;
+        }
+        for path in [self.root.join(CHECKPOINTS), self.root.join(MODELS)] {
+            fs::create_dir_all(&path).map_err(Error::file(&path))?;
+        }
+        Ok(())
+    }
+
+    fn take_the_place_of(&self, folder: &Self) -> Result<(), Error> {
+        if folder.root.is_dir() {
+            // Empty: anything else was refused.
+            fs::remove_dir(&folder.root).map_err(Error::file(&folder.root))?;
+        }
+        fs::rename(&self.root, &folder.root).map_err(Error::file(&folder.root))
     }
 
     /// The folder of a run that exists.
@@ -102,26 +137,13 @@ impl RunFolder {
     }
 
     fn refuse_strangers(&self) -> Result<(), Error> {
-        let entries = match fs::read_dir(&self.root) {
+        let mut entries = match fs::read_dir(&self.root) {
             Ok(entries) => entries,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
             Err(error) => return Err(Error::file(&self.root)(error)),
         };
-        for entry in entries {
-            let entry = entry.map_err(Error::file(&self.root))?;
-            let name = entry.file_name();
-            // A run that was killed in `create`, or while it wrote its manifest, leaves these.
-            let empty = || fs::read_dir(entry.path()).is_ok_and(|mut inside| inside.next().is_none());
-            let own = match name.to_str() {
-                Some(CHECKPOINTS | MODELS) => empty(),
-                Some(".manifest.json.partial") => true,
-                _ => false,
-            };
-            if !own {
-                let entry = name.to_string_lossy().into_owned();
-                return Err(Error::Occupied { path: self.root.clone(), entry });
-            }
-        }
-        Ok(())
+        let Some(entry) = entries.next() else { return Ok(()) };
+        let entry = entry.map_err(Error::file(&self.root))?.file_name().to_string_lossy().into_owned();
+        Err(Error::Occupied { path: self.root.clone(), entry })
     }
 }

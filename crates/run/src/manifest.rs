@@ -40,6 +40,9 @@ pub struct Manifest {
     pub alignment: String,
     /// Whether alignment saw unlabelled test trials.
     pub transductive: bool,
+    /// How subjects that nobody trained on were treated before they were scored, if there are any.
+    #[serde(default)]
+    pub held_out: Option<String>,
     /// How clients are weighted.
     pub weights: String,
     /// The kind of network.

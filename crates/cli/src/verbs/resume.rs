@@ -37,7 +37,8 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     interrupt::listen();
     let mut rounds = arguments.display.rounds(run.rounds_left()?);
     let seeds = run.experiment.config.run.seeds.clone();
+    let note = run.experiment.held_out_note();
     let (results, ended) = run.go_on(&mut rounds)?;
     rounds.bar.finish();
-    outcome::write(seeds.as_slice(), &arguments.run, &results, ended, arguments.format, out)
+    outcome::write((seeds.as_slice(), note), &arguments.run, &results, ended, arguments.format, out)
 }

@@ -58,7 +58,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     let mut rounds = arguments.display.rounds(seeds.len() * experiment.rounds() as usize);
     let (results, ended) = run_experiment(&experiment, &name, &folder, &mut rounds)?;
     rounds.bar.finish();
-    outcome::write(seeds, &folder, &results, ended, arguments.format, out)
+    outcome::write((seeds, experiment.held_out_note()), &folder, &results, ended, arguments.format, out)
 }
 
 /// The configuration with all overrides, and its name.

@@ -135,4 +135,36 @@ fn eegnet_learns_and_reads_new_subjects() {
         assert!(found.macro_f1.mean > 0.7, "{fedbn}: {}", found.macro_f1.mean);
         assert!(found.held_out.mean > 0.6, "{fedbn}: {}", found.held_out.mean);
     }
+
+    // In one place there is one client, and its batch normalisation is part of the model that comes out.
+    let folder = tempfile::tempdir().unwrap();
+    let centralised = experiment(text, &["mode=centralised", "train.epochs=3"]);
+    let note = "each batch-normalisation statistics taken on all of its own trials, without labels";
+    assert_eq!(centralised.held_out_note().unwrap(), note);
+    fedspd_experiment::run(&centralised, "one", &folder.path().join("run"), &mut ()).unwrap();
+    let model = folder.path().join("run/models/seed-0.safetensors");
+    let (_, parameters) = fedspd_nn::file::load::<f32>(&model).unwrap();
+    for (name, first) in [("norm1.variance", 1.0), ("norm2.scale", 1.0), ("norm3.mean", 0.0)] {
+        assert!(parameters.get(name).unwrap().iter().all(|&value| value != first), "{name}");
+    }
+}
+
+/// Subjects that a map leaves out are told of.
+#[test]
+fn subjects_without_a_client_are_told_of() {
+    #[derive(Default)]
+    struct Warnings(Vec<String>);
+    impl fedspd_experiment::Observer for Warnings {
+        fn round(&mut self, _: &fedspd_experiment::RoundProgress) {}
+        fn warning(&mut self, text: &str) {
+            self.0.push(text.to_owned());
+        }
+        fn interrupted(&self) -> bool {
+            false
+        }
+    }
+    let mut warnings = Warnings::default();
+    let some = experiment(TASK, &["federated.clients={ a = [1, 2], b = [3] }", "federated.rounds=1"]);
+    in_memory(&some, &mut warnings).unwrap();
+    assert_eq!(warnings.0, ["no client has the subjects 4, 5, 6, 7, 8: their trials are not used"]);
 }

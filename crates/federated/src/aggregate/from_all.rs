@@ -37,7 +37,7 @@ impl<T: Real> Aggregator<T> for FromAll {
         self.sums.check(message)
     }
 
-    fn add(&mut self, weight: f64, previous: &ParamSet<T>, message: &[T]) -> Result<(), Error> {
+    fn add(&mut self, _: usize, weight: f64, previous: &ParamSet<T>, message: &[T]) -> Result<(), Error> {
         self.sums.add(weight, previous, message)?;
         self.weights.push(weight);
         for (part, points) in self.sums.parts().iter_mut().zip(&mut self.points) {

@@ -32,7 +32,7 @@ impl<T: Real> Aggregator<T> for FromSum {
         self.sums.check(message)
     }
 
-    fn add(&mut self, weight: f64, previous: &ParamSet<T>, message: &[T]) -> Result<(), Error> {
+    fn add(&mut self, _: usize, weight: f64, previous: &ParamSet<T>, message: &[T]) -> Result<(), Error> {
         self.sums.add(weight, previous, message)
     }
 

@@ -62,15 +62,23 @@ impl Aggregation {
 ///
 /// A message begins with a client's shared parameters. The seam is wide enough for what is not built here: an average that needs only sums never stores
 /// a message, so it works behind a secure sum; one that clips and adds noise does so in [`Aggregator::message`] and [`Aggregator::finish`]; a robust mean
-/// stores what it is given, as the Karcher mean does; a method with control variates appends them to its messages and hands the common one out as
-/// [`Aggregator::attachment`].
+/// stores what it is given, as the Karcher mean does; a method with control variates sends their changes as [`crate::Trained::extra`] and hands the common
+/// one out as [`Aggregator::attachment`]; one that corrects for how often a client took part counts its messages. [`crate::Server::with_aggregator`] takes any.
 pub trait Aggregator<T: Real>: Send + Sync {
-    /// What a client sends after training; by default its shared parameters as they are.
+    /// What a client sends after training; by default its shared parameters as they are, and what its solver adds.
     ///
     /// # Errors
     /// Those of what is done to them.
-    fn message(&self, wire: &Wire, _start: &ParamSet<T>, trained: &ParamSet<T>) -> Result<Vec<T>, Error> {
-        Ok(wire.shared(trained))
+    fn message(
+        &self,
+        wire: &Wire,
+        _start: &ParamSet<T>,
+        trained: &ParamSet<T>,
+        extra: &[T],
+    ) -> Result<Vec<T>, Error> {
+        let mut message = wire.shared(trained);
+        message.extend_from_slice(extra);
+        Ok(message)
     }
 
     /// What clients receive beside the parameters; by default nothing.
@@ -84,11 +92,12 @@ pub trait Aggregator<T: Real>: Send + Sync {
     /// What is wrong with it.
     fn check(&mut self, message: &[T]) -> Result<(), Fault>;
 
-    /// Takes a message that was checked.
+    /// Takes a message that was checked, of the client with that number.
     ///
     /// # Errors
     /// [`Error::Average`] for a weight that cannot be used.
-    fn add(&mut self, weight: f64, previous: &ParamSet<T>, message: &[T]) -> Result<(), Error>;
+    fn add(&mut self, client: usize, weight: f64, previous: &ParamSet<T>, message: &[T])
+    -> Result<(), Error>;
 
     /// Ends the round: writes the shared parameters, and is ready for the next.
     ///

@@ -32,7 +32,7 @@ impl<T: Real, M: Model<T>> LocalSolver<T, M> for LocalEpochs {
         task: &Task<'_, T, M>,
         memory: &mut Vec<f64>,
         desk: &mut Desk<'_, T, M>,
-    ) -> Result<Trained, Error> {
+    ) -> Result<Trained<T>, Error> {
         let Desk { trainer, optimiser, parameters } = desk;
         if self.land_first {
             land(parameters)?;
@@ -65,7 +65,7 @@ impl<T: Real, M: Model<T>> LocalSolver<T, M> for LocalEpochs {
         if self.carry_state {
             *memory = optimiser.memory();
         }
-        Ok(Trained { loss })
+        Ok(Trained { loss, extra: Vec::new() })
     }
 }
 

@@ -22,15 +22,19 @@ pub struct Task<'a, T: Real, M: Model<T>> {
     pub learning_rate: f64,
     /// Its random stream; epochs are its own to count.
     pub stream: Stream,
+    /// The round, counted from 0: a solver that remembers when it last took part knows what it missed.
+    pub round: u32,
     /// What the server's method sent beside the parameters.
     pub attachment: &'a [T],
 }
 
 /// How training went.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Trained {
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trained<T> {
     /// The mean loss of the last epoch.
     pub loss: f64,
+    /// What the method sends beside the parameters, such as the change of a control variate.
+    pub extra: Vec<T>,
 }
 
 /// A way of training between receiving and sending.
@@ -47,7 +51,7 @@ pub trait LocalSolver<T: Real, M: Model<T>>: Sync {
         task: &Task<'_, T, M>,
         memory: &mut Vec<f64>,
         desk: &mut Desk<'_, T, M>,
-    ) -> Result<Trained, Error>;
+    ) -> Result<Trained<T>, Error>;
 }
 
 /// The place where one client after the other works, with all the memory for it: one for each thread.

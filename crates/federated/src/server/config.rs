@@ -55,7 +55,11 @@ impl ServerConfig {
         check("participation", self.participation, share, || "above 0, at most 1".into())?;
         let unknown =
             self.work.exceptions.keys().find(|name| members.iter().all(|member| member.name != **name));
-        check("epochs_local", unknown, unknown.is_none(), || "for clients that exist".into())
+        let unknown = unknown.map_or("", String::as_str);
+        check("epochs_local", unknown, unknown.is_empty(), || {
+            let names: Vec<&str> = members.iter().take(8).map(|member| &*member.name).collect();
+            format!("for clients that exist, such as {}", names.join(", "))
+        })
     }
 }
 

@@ -106,9 +106,24 @@ impl<T: Real> Server<T> {
         parameters: ParamSet<T>,
         seed: Seed,
     ) -> Result<Self, Error> {
-        config.check(&members)?;
         let wire = Wire::new(Arc::clone(parameters.layout()));
         let aggregator = aggregator(config.aggregation, config.server_momentum, config.server_lr, &wire)?;
+        Self::with_aggregator(config, members, parameters, seed, aggregator)
+    }
+
+    /// The same with an aggregator of one's own; what the settings say about aggregation is not used.
+    ///
+    /// # Errors
+    /// [`Error::Config`] for settings out of range.
+    pub fn with_aggregator(
+        config: ServerConfig,
+        members: Vec<Member>,
+        parameters: ParamSet<T>,
+        seed: Seed,
+        aggregator: Box<dyn Aggregator<T>>,
+    ) -> Result<Self, Error> {
+        config.check(&members)?;
+        let wire = Wire::new(Arc::clone(parameters.layout()));
         let schedule = Schedule::new(config.schedule, config.learning_rate)?;
         let stage = Stage::Open(OpenRound::new(participants(seed, 0, members.len(), config.participation)));
         Ok(Self { config, members, seed, wire, aggregator, round: 0, parameters, schedule, stage })
@@ -199,7 +214,7 @@ impl<T: Real> Server<T> {
                         Weighting::Uniform => 1.0,
                         Weighting::ByTrials => update.trials as f64,
                     };
-                    self.aggregator.add(weight, &self.parameters, &update.message)?;
+                    self.aggregator.add(client, weight, &self.parameters, &update.message)?;
                     open.accepted += 1;
                     open.losses += update.loss;
                     open.numbers_up += update.message.len();

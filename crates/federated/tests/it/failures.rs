@@ -57,12 +57,12 @@ fn the_first_failure_in_the_order_of_clients_is_named() {
     server.submit(2, Err("late".into())).unwrap();
     server.submit(0, reply(&server, |_| {})).unwrap();
     let error = server.submit(1, reply(&server, |m| m[0] += 1e-3)).unwrap_err();
-    assert!(error.to_string().starts_with("client 2 failed in round 0: it sent weights off"), "{error}");
+    assert!(error.to_string().starts_with("client 2 failed in round 1: it sent weights off"), "{error}");
     assert!(matches!(&error, Error::Client { fault: Some(Fault::OffManifold { .. }), .. }));
     assert!(error.hint().unwrap().contains("on_client_failure"));
     let mut server = clients.server(fast());
     let error = server.close().unwrap_err();
-    assert_eq!(error.to_string(), "client 1 failed in round 0: it did not reply");
+    assert_eq!(error.to_string(), "client 1 failed in round 1: it did not reply");
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn a_client_that_diverges_is_named() {
     });
     let config = ServerConfig { learning_rate: 1e300, ..fast() };
     let error = clients.federation(config.clone(), solver).round(&mut clients.desks(2)).unwrap_err();
-    assert!(error.to_string().starts_with("client 1 failed in round 0: training diverged"), "{error}");
+    assert!(error.to_string().starts_with("client 1 failed in round 1: training diverged"), "{error}");
     let config = ServerConfig { on_client_failure: OnFailure::Skip, ..config };
     let mut federation = clients.federation(config, solver);
     let before = federation.state();
@@ -158,7 +158,8 @@ fn settings_out_of_range_are_named() {
     }
     let mut config = fast();
     config.work.exceptions.insert("nobody".into(), 3);
-    assert_eq!(new(config), "`epochs_local` is Some(\"nobody\"); it must be for clients that exist");
+    let message = "`epochs_local` is \"nobody\"; it must be for clients that exist, such as client 1, client 2, client 3, client 4";
+    assert_eq!(new(config), message);
     let nobody = Server::<f64>::new(
         fast(),
         vec![],

@@ -10,6 +10,7 @@ mod failures;
 mod local;
 mod sampling;
 mod scopes;
+mod seams;
 mod server;
 mod support;
 mod whole;

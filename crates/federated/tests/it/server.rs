@@ -85,11 +85,11 @@ fn steps_out_of_order_are_refused() {
     let unknown = server.submit(9, Ok(update.clone())).unwrap_err();
     assert_eq!(
         unknown.to_string(),
-        "a reply of client number 9 in round 0, which was not asked to take part"
+        "a reply of client number 9 in round 1, which was not asked to take part"
     );
     server.submit(2, Ok(update.clone())).unwrap();
     let twice = server.submit(2, Ok(update.clone())).unwrap_err();
-    assert_eq!(twice.to_string(), "a reply of client 3 in round 0, which has replied already");
+    assert_eq!(twice.to_string(), "a reply of client 3 in round 1, which has replied already");
     for client in [0, 1, 3] {
         server.submit(client, Ok(update.clone())).unwrap();
     }

@@ -8,7 +8,7 @@ use fedspd_run::{Error, RunFolder};
 fn every_file_has_its_place() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().join("runs").join("sample-7f3a");
-    let run = RunFolder::create(&root).unwrap();
+    let run = RunFolder::create(&root, nothing).unwrap();
     let places = [
         (run.config(), "config.toml"),
         (run.manifest(), "manifest.json"),
@@ -27,7 +27,7 @@ fn every_file_has_its_place() {
     assert_eq!(run.root(), root);
     assert!(run.is_run());
     assert_eq!(RunFolder::open(&root).unwrap(), run);
-    assert_eq!(RunFolder::create(&root).unwrap(), run);
+    assert!(matches!(RunFolder::create(&root, nothing), Err(Error::Occupied { .. })));
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn what_is_no_run_is_refused() {
     assert!(error.hint().unwrap().contains("fedspd run"));
 
     fs::write(root.join("thesis.tex"), "").unwrap();
-    let error = RunFolder::create(&root).unwrap_err();
+    let error = RunFolder::create(&root, nothing).unwrap_err();
     assert_eq!(
         error.to_string(),
         format!("{}: not empty and not a run, `thesis.tex` is in it", root.display())
@@ -54,14 +54,30 @@ fn what_is_no_run_is_refused() {
     assert!(!root.join("models").exists());
 }
 
-/// A run that is killed before its manifest is written can begin again in the same folder.
+/// A run that is killed or fails while it is set up leaves the name free, and nothing that the next one minds.
 #[test]
-fn what_a_killed_beginning_leaves_is_accepted() {
+fn a_beginning_that_fails_leaves_the_name_free() {
     let folder = tempfile::tempdir().unwrap();
-    RunFolder::create(folder.path()).unwrap();
-    fs::write(folder.path().join(".manifest.json.partial"), "{").unwrap();
-    RunFolder::create(folder.path()).unwrap();
-    // Somebody's models are not a beginning.
-    fs::write(folder.path().join("models").join("mine"), "").unwrap();
-    assert!(matches!(RunFolder::create(folder.path()), Err(Error::Occupied { .. })));
+    let (root, beside) = (folder.path().join("run"), folder.path().join(".run.partial"));
+    let failed = RunFolder::create(&root, |run| {
+        assert_eq!(run.root(), beside);
+        fs::write(run.config(), "half").unwrap();
+        Err(Error::NoFolder { path: "away".into() })
+    });
+    assert!(failed.is_err() && !root.exists() && !beside.exists());
+    // As a kill leaves it.
+    fs::create_dir_all(beside.join("models")).unwrap();
+    fs::write(beside.join("models/old"), "").unwrap();
+    fs::create_dir(&root).unwrap();
+    let run = RunFolder::create(&root, |run| {
+        fs::write(run.manifest(), "{}").unwrap();
+        Ok::<(), Error>(())
+    })
+    .unwrap();
+    assert!(run.is_run() && !beside.exists() && !root.join("models/old").exists());
+}
+
+#[allow(clippy::unnecessary_wraps)] // as a folder is filled
+fn nothing(_: &RunFolder) -> Result<(), Error> {
+    Ok(())
 }

@@ -20,6 +20,7 @@ fn manifest() -> Manifest {
         excluded: vec![ExcludedSubject { subject: "88".into(), reason: "128 Hz".into() }],
         alignment: "riemannian".into(),
         transductive: false,
+        held_out: Some("aligned".into()),
         weights: "uniform".into(),
         model: "spdnet".into(),
         parameters: 2452,
