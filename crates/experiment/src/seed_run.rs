@@ -82,7 +82,7 @@ impl<T: Real, M: Model<T>> Setting<'_, T, M> {
         while (history.len() as u32) < rounds && courses.iter().any(|course| course.active) {
             if observer.interrupted() {
                 if let Some(store) = store.as_deref_mut() {
-                    store.save(seed, &self.checkpoint(&courses, &history, &[], false))?;
+                    store.save(seed, &checkpoint(store.config_hash(), &courses, &history, &[], false))?;
                 }
                 let ended = Ended::Interrupted { seed, round: history.len() as u32 };
                 return Ok((SeedRun { history, finals: Vec::new() }, ended));
@@ -124,7 +124,7 @@ impl<T: Real, M: Model<T>> Setting<'_, T, M> {
             if let Some(store) = store.as_deref_mut() {
                 store.event(&Event::Round(event))?;
                 if last || round.is_multiple_of(config.run.checkpoint_every as u32) {
-                    store.save(seed, &self.checkpoint(&courses, &history, &[], false))?;
+                    store.save(seed, &checkpoint(store.config_hash(), &courses, &history, &[], false))?;
                 }
             }
             observer.round(&progress);
@@ -132,7 +132,7 @@ impl<T: Real, M: Model<T>> Setting<'_, T, M> {
         let finals = self.finish(&mut courses, &mut desks, design, &history)?;
         if let Some(store) = store {
             self.save_model(seed, &courses, store, observer)?;
-            store.save(seed, &self.checkpoint(&courses, &history, &finals, true))?;
+            store.save(seed, &checkpoint(store.config_hash(), &courses, &history, &finals, true))?;
         }
         Ok((SeedRun { history, finals }, Ended::Finished))
     }
@@ -144,22 +144,6 @@ impl<T: Real, M: Model<T>> Setting<'_, T, M> {
         let (count, each) = if alone { (1, threads) } else { (threads.min(clients), 1) };
         let desks = (0..count).map(|_| Desk::new(self.model, config.train.batch, each));
         Ok(desks.collect::<Result<_, _>>()?)
-    }
-
-    fn checkpoint(
-        &self,
-        courses: &[Course<'_, T, M>],
-        history: &[Past],
-        finals: &[Score],
-        done: bool,
-    ) -> Checkpoint {
-        Checkpoint {
-            config_hash: self.experiment.config_hash(),
-            courses: courses.iter().map(Course::state).collect(),
-            history: history.to_vec(),
-            finals: finals.to_vec(),
-            done,
-        }
     }
 
     /// One round of every course that is still active: of a single one at all desks, of several each at one desk.
@@ -336,6 +320,22 @@ impl<T: Real, M: Model<T>> Setting<'_, T, M> {
             }
             saved => Ok(saved?),
         }
+    }
+}
+
+fn checkpoint<T: Real, M: Model<T>>(
+    config_hash: &str,
+    courses: &[Course<'_, T, M>],
+    history: &[Past],
+    finals: &[Score],
+    done: bool,
+) -> Checkpoint {
+    Checkpoint {
+        config_hash: config_hash.to_owned(),
+        courses: courses.iter().map(Course::state).collect(),
+        history: history.to_vec(),
+        finals: finals.to_vec(),
+        done,
     }
 }
 

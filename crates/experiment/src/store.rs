@@ -20,6 +20,11 @@ impl Store {
         Ok(Self { folder: folder.clone(), config_hash: config_hash.to_owned(), log })
     }
 
+    /// Of the configuration of the run.
+    pub(crate) fn config_hash(&self) -> &str {
+        &self.config_hash
+    }
+
     /// Where a seed is; none if it has not begun.
     pub(crate) fn checkpoint(&self, seed: u64) -> Result<Option<Checkpoint>, Error> {
         Checkpoint::read(&self.folder.checkpoint(seed), &self.config_hash)

@@ -60,25 +60,16 @@ impl Wire {
         gather(&self.local, parameters)
     }
 
-    /// Puts shared numbers in their places.
-    pub fn put_shared<T: Real>(&self, parameters: &mut ParamSet<T>, values: &[T]) {
-        scatter(&self.shared, parameters, values);
-    }
-
     /// Puts local numbers in their places.
-    pub fn put_local<T: Real>(&self, parameters: &mut ParamSet<T>, values: &[T]) {
-        scatter(&self.local, parameters, values);
+    pub fn put_local<T: Real>(&self, parameters: &mut ParamSet<T>, mut values: &[T]) {
+        for range in &self.local {
+            let (here, rest) = values.split_at(range.len());
+            parameters.values_mut()[range.clone()].copy_from_slice(here);
+            values = rest;
+        }
     }
 }
 
 fn gather<T: Real>(ranges: &[Range<usize>], parameters: &ParamSet<T>) -> Vec<T> {
     ranges.iter().flat_map(|range| &parameters.values()[range.clone()]).copied().collect()
-}
-
-fn scatter<T: Real>(ranges: &[Range<usize>], parameters: &mut ParamSet<T>, mut values: &[T]) {
-    for range in ranges {
-        let (here, rest) = values.split_at(range.len());
-        parameters.values_mut()[range.clone()].copy_from_slice(here);
-        values = rest;
-    }
 }

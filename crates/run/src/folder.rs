@@ -131,11 +131,6 @@ impl RunFolder {
         self.root.join(MODELS).join(format!("seed-{seed}.safetensors"))
     }
 
-    /// What was printed.
-    pub fn log(&self) -> PathBuf {
-        self.root.join("log.txt")
-    }
-
     fn refuse_strangers(&self) -> Result<(), Error> {
         let mut entries = match fs::read_dir(&self.root) {
             Ok(entries) => entries,

@@ -17,7 +17,6 @@ fn every_file_has_its_place() {
         (run.shards(), "shards.json"),
         (run.checkpoint(3), "checkpoints/seed-3.ckpt"),
         (run.model(12), "models/seed-12.safetensors"),
-        (run.log(), "log.txt"),
     ];
     for (path, name) in places {
         assert_eq!(path, root.join(name));
