@@ -8,6 +8,7 @@ use crate::Error;
 const MANIFEST: &str = "manifest.json";
 const CHECKPOINTS: &str = "checkpoints";
 const MODELS: &str = "models";
+const PORTRAITS: &str = "portraits";
 
 /// The folder of a run, with all its seeds. The manifest is the mark of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,7 +58,7 @@ impl RunFolder {
         if self.root.exists() {
             fs::remove_dir_all(&self.root).map_err(Error::file(&self.root))?;
         }
-        for path in [self.root.join(CHECKPOINTS), self.root.join(MODELS)] {
+        for path in [self.root.join(CHECKPOINTS), self.root.join(MODELS), self.root.join(PORTRAITS)] {
             fs::create_dir_all(&path).map_err(Error::file(&path))?;
         }
         Ok(())
@@ -129,6 +130,16 @@ impl RunFolder {
     /// What a seed has learned.
     pub fn model(&self, seed: u64) -> PathBuf {
         self.root.join(MODELS).join(format!("seed-{seed}.safetensors"))
+    }
+
+    /// What the network of a seed looks at: a [`Portrait`](crate::Portrait).
+    pub fn portrait(&self, seed: u64) -> PathBuf {
+        self.root.join(PORTRAITS).join(format!("seed-{seed}.json"))
+    }
+
+    /// Where a report of the run is put.
+    pub fn report(&self) -> PathBuf {
+        self.root.join("report")
     }
 
     fn refuse_strangers(&self) -> Result<(), Error> {

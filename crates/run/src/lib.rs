@@ -7,6 +7,7 @@
 //! | `events.jsonl` | [`Event`], [`EventLog`] |
 //! | `results.csv` | [`ResultRow`], [`ResultTable`] |
 //! | `shards.json` | [`Shards`] |
+//! | `portraits/seed-N.json` | [`Portrait`] |
 //!
 //! Types and files only: nothing here trains, and nothing here knows a model, so that a report can be drawn years later. Whole files are
 //! written by [`atomic::write`]; the log of events is the one file that grows, and [`EventLog`] mends what a kill leaves of it.
@@ -20,6 +21,7 @@ mod folder;
 mod json;
 mod manifest;
 mod number;
+mod portrait;
 mod results;
 mod shards;
 
@@ -29,5 +31,6 @@ pub use event::{DroppedClient, Event, LayerReport, Round};
 pub use event_log::EventLog;
 pub use folder::RunFolder;
 pub use manifest::{ExcludedSubject, Manifest, SCHEMA_VERSION, Status};
+pub use portrait::{InputPortrait, Pattern, Plane, Portrait, Spectrum};
 pub use results::{COLUMNS, ResultRow, ResultTable};
 pub use shards::{HeldOutShard, SeedShards, Shard, Shards};
