@@ -1,0 +1,249 @@
+//! Marks on a sheet.
+
+use std::fmt::Write;
+
+use super::Ink;
+use super::text::{escape, width};
+
+/// A drawing that grows mark by mark. Lengths are in pixels of its own coordinates, from the upper left corner.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Canvas {
+    /// Its width.
+    pub width: f64,
+    /// Its height.
+    pub height: f64,
+    /// What it shows, for those who cannot see it.
+    pub title: String,
+    body: String,
+}
+
+/// A rectangle.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Area {
+    /// Its left edge.
+    pub left: f64,
+    /// Its upper edge.
+    pub top: f64,
+    /// Its width.
+    pub width: f64,
+    /// Its height.
+    pub height: f64,
+}
+
+/// A line's colour, width and dash.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stroke {
+    /// Its colour.
+    pub ink: Ink,
+    /// Its width.
+    pub width: f64,
+    /// Lengths of dashes and gaps; none if empty.
+    pub dash: &'static str,
+}
+
+impl Stroke {
+    /// A thin line that guides the eye.
+    pub const RULE: Self = Self { ink: Ink::Rule, width: 1.0, dash: "" };
+
+    /// The line of a series.
+    pub fn series(number: usize) -> Self {
+        let ink = Ink::Series(number);
+        Self { ink, width: 1.8, dash: ink.dash() }
+    }
+
+    fn write(self, out: &mut String) {
+        let _ = write!(out, " stroke=\"{}\" stroke-width=\"{}\"", self.ink.css(), number(self.width));
+        if !self.dash.is_empty() {
+            let _ = write!(out, " stroke-dasharray=\"{}\"", self.dash);
+        }
+    }
+}
+
+/// Which end of a text is at its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Anchor {
+    /// Its beginning.
+    Start,
+    /// Its middle.
+    Middle,
+    /// Its end.
+    End,
+}
+
+/// How a text looks.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Letters {
+    /// Its size.
+    pub size: f64,
+    /// Its colour.
+    pub ink: Ink,
+    /// Which end is at its place.
+    pub anchor: Anchor,
+    /// Whether it is a heading.
+    pub bold: bool,
+}
+
+impl Letters {
+    /// What is read: names and labels.
+    pub const LABEL: Self = Self { size: 12.5, ink: Ink::Text, anchor: Anchor::Start, bold: false };
+    /// What is looked up: ticks and notes.
+    pub const NOTE: Self = Self { size: 11.5, ink: Ink::Muted, anchor: Anchor::Start, bold: false };
+    /// A panel's heading.
+    pub const HEADING: Self = Self { size: 13.0, ink: Ink::Text, anchor: Anchor::Start, bold: true };
+
+    /// With this end at its place.
+    pub fn at(self, anchor: Anchor) -> Self {
+        Self { anchor, ..self }
+    }
+
+    /// In this colour.
+    pub fn in_ink(self, ink: Ink) -> Self {
+        Self { ink, ..self }
+    }
+
+    /// How wide a text is in these letters, about.
+    pub fn width(self, text: &str) -> f64 {
+        width(text, self.size) * if self.bold { 1.06 } else { 1.0 }
+    }
+}
+
+impl Canvas {
+    /// An empty one.
+    pub fn new(title: impl Into<String>, width: f64, height: f64) -> Self {
+        Self { width, height, title: title.into(), body: String::new() }
+    }
+
+    /// The marks, as elements of SVG.
+    pub fn body(&self) -> &str {
+        &self.body
+    }
+
+    /// A straight line.
+    pub fn line(&mut self, from: (f64, f64), to: (f64, f64), stroke: Stroke) {
+        self.path(&[from, to], stroke);
+    }
+
+    /// A line through points.
+    pub fn path(&mut self, points: &[(f64, f64)], stroke: Stroke) {
+        self.outline(&trace(points), stroke);
+    }
+
+    /// The outline of a path in the language of SVG.
+    pub fn outline(&mut self, path: &str, stroke: Stroke) {
+        let _ = write!(self.body, "<path d=\"{path}\" fill=\"none\"");
+        stroke.write(&mut self.body);
+        self.body.push_str(" stroke-linejoin=\"round\"/>");
+    }
+
+    /// The inside of a path in the language of SVG; holes are where it overlaps itself.
+    pub fn fill(&mut self, path: &str, ink: Ink, opacity: f64) {
+        let _ = write!(self.body, "<path d=\"{path}\" fill=\"{}\" fill-rule=\"evenodd\"", ink.css());
+        self.opacity(opacity);
+    }
+
+    /// A filled polygon.
+    pub fn polygon(&mut self, points: &[(f64, f64)], ink: Ink, opacity: f64) {
+        self.fill(&(trace(points) + "z"), ink, opacity);
+    }
+
+    /// A filled rectangle.
+    pub fn rectangle(&mut self, area: Area, ink: Ink, opacity: f64) {
+        let Area { left, top, width, height } = area;
+        let [left, top, width, height] = [left, top, width, height].map(number);
+        let _ = write!(
+            self.body,
+            "<rect x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\" fill=\"{}\"",
+            ink.css()
+        );
+        self.opacity(opacity);
+    }
+
+    fn opacity(&mut self, opacity: f64) {
+        if opacity < 1.0 {
+            let _ = write!(self.body, " fill-opacity=\"{}\"", number(opacity));
+        }
+        self.body.push_str("/>");
+    }
+
+    /// The marker of a series: disc, square, triangle, diamond, ring, cross.
+    pub fn marker(&mut self, (x, y): (f64, f64), series: usize, size: f64, opacity: f64) {
+        let (ink, r) = (Ink::Series(series), size);
+        match series % 6 {
+            1 => {
+                self.polygon(&[(x - r, y - r), (x + r, y - r), (x + r, y + r), (x - r, y + r)], ink, opacity);
+            }
+            2 => self.polygon(&[(x, y - 1.25 * r), (x + 1.2 * r, y + r), (x - 1.2 * r, y + r)], ink, opacity),
+            3 => self.polygon(
+                &[(x, y - 1.4 * r), (x + 1.4 * r, y), (x, y + 1.4 * r), (x - 1.4 * r, y)],
+                ink,
+                opacity,
+            ),
+            place => {
+                let [cx, cy, r] = [x, y, r].map(number);
+                let _ = write!(self.body, "<circle cx=\"{cx}\" cy=\"{cy}\" r=\"{r}\"");
+                if place == 4 {
+                    let _ =
+                        write!(self.body, " fill=\"none\" stroke=\"{}\" stroke-width=\"1.5\"/>", ink.css());
+                } else if place == 5 {
+                    let _ = write!(
+                        self.body,
+                        " fill=\"{}\" stroke=\"{}\" stroke-width=\"1.5\"/>",
+                        Ink::Paper.css(),
+                        ink.css()
+                    );
+                } else {
+                    let _ = write!(self.body, " fill=\"{}\"", ink.css());
+                    self.opacity(opacity);
+                }
+            }
+        }
+    }
+
+    /// A text whose base line is at a place.
+    pub fn text(&mut self, (x, y): (f64, f64), text: &str, letters: Letters) {
+        let Letters { size, ink, anchor, bold } = letters;
+        let [x, y, size] = [x, y, size].map(number);
+        let _ = write!(self.body, "<text x=\"{x}\" y=\"{y}\" font-size=\"{size}\" fill=\"{}\"", ink.css());
+        match anchor {
+            Anchor::Start => {}
+            Anchor::Middle => self.body.push_str(" text-anchor=\"middle\""),
+            Anchor::End => self.body.push_str(" text-anchor=\"end\""),
+        }
+        if bold {
+            self.body.push_str(" font-weight=\"600\"");
+        }
+        let _ = write!(self.body, ">{}</text>", escape(text));
+    }
+
+    /// Marks of another drawing, clipped to a circle around a centre. The name must be the document's only one.
+    pub fn within_circle(&mut self, name: &str, (x, y): (f64, f64), radius: f64, marks: &Self) {
+        let [cx, cy, r] = [x, y, radius].map(number);
+        let name = escape(name);
+        let _ = write!(
+            self.body,
+            "<clipPath id=\"{name}\"><circle cx=\"{cx}\" cy=\"{cy}\" r=\"{r}\"/></clipPath><g clip-path=\"url(#{name})\">{}</g>",
+            marks.body
+        );
+    }
+}
+
+/// A length with one decimal or two, and no more letters than it needs: what is less cannot be seen.
+pub(crate) fn number(value: f64) -> String {
+    let text = if value.abs() < 10.0 { format!("{value:.2}") } else { format!("{value:.1}") };
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    if text == "-0" { "0".into() } else { text.into() }
+}
+
+/// A path through points.
+pub(crate) fn trace(points: &[(f64, f64)]) -> String {
+    let mut path = String::new();
+    for (place, &(x, y)) in points.iter().enumerate() {
+        path.push(match place {
+            0 => 'M',
+            1 => 'L',
+            _ => ' ',
+        });
+        let _ = write!(path, "{x:.1} {y:.1}");
+    }
+    path
+}

@@ -1,0 +1,166 @@
+//! Curves with bands, named where they end.
+
+use super::axes::{Axis, PANEL, Plot};
+use super::canvas::{Canvas, Letters, Stroke};
+use super::text::spread;
+use super::{Ink, Scale};
+
+/// A curve.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Series {
+    /// Its name.
+    pub name: String,
+    /// Its colour, dash and marker, by number.
+    pub style: usize,
+    /// Its points from left to right.
+    pub points: Vec<Point>,
+}
+
+/// A point of a curve.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Point {
+    /// Across.
+    pub x: f64,
+    /// In height.
+    pub y: f64,
+    /// The ends of its band.
+    pub band: Option<(f64, f64)>,
+}
+
+impl Point {
+    /// A point without a band.
+    pub fn new(x: f64, y: f64) -> Self {
+        Self { x, y, band: None }
+    }
+
+    /// With a band of so much on either side; none if that is no number.
+    pub fn within(self, deviation: f64) -> Self {
+        let band = deviation.is_finite().then_some((self.y - deviation, self.y + deviation));
+        Self { band, ..self }
+    }
+}
+
+/// A level that curves are compared with.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reference {
+    /// What it is.
+    pub name: String,
+    /// Where it is.
+    pub y: f64,
+}
+
+/// A chart of curves.
+#[derive(Clone, Debug)]
+pub struct Lines<'a> {
+    /// What distinguishes the panel from its neighbours; may be empty.
+    pub heading: &'a str,
+    /// Across.
+    pub x: Axis,
+    /// In height.
+    pub y: Axis,
+    /// Levels to compare with.
+    pub references: &'a [Reference],
+}
+
+/// Names at the ends of curves may take so much of a panel; longer ones go to a legend above.
+const WIDEST_LABEL: f64 = 150.0;
+
+impl Lines<'_> {
+    /// Draws the curves.
+    pub fn draw(&self, series: &[Series]) -> Canvas {
+        let points = || series.iter().flat_map(|series| &series.points);
+        let x = self.x.scale.unwrap_or_else(|| {
+            let exact = Scale::around(points().map(|point| point.x), self.x.log);
+            let last = points().map(|point| point.x).fold(f64::NAN, f64::max);
+            // Curves end where the axis does: their names follow at once.
+            if self.x.log || !last.is_finite() { exact } else { Scale::linear(exact.ends().0, last) }
+        });
+        let bands = points().flat_map(|point| point.band.map_or([point.y; 2], |(low, high)| [low, high]));
+        let y = self.y.scale_for(bands.chain(self.references.iter().map(|level| level.y)));
+        let label = Letters::LABEL;
+        let names =
+            series.iter().map(|series| &series.name).chain(self.references.iter().map(|level| &level.name));
+        let widest = names.map(|name| label.width(name)).fold(0.0, f64::max);
+        let direct = widest <= WIDEST_LABEL;
+        let (width, height) = PANEL;
+        let legend = if direct { 0.0 } else { 18.0 * (series.len() + self.references.len()) as f64 };
+        let right = if direct { widest + 22.0 } else { 14.0 };
+        let mut plot =
+            Plot::new(self.heading, (&self.x.label, x), (&self.y.label, y), (width, height), right);
+        for series in series {
+            band(&mut plot, series);
+        }
+        let mut ends: Vec<(&str, f64, Stroke)> = Vec::new();
+        for level in self.references {
+            let stroke = Stroke { ink: Ink::Muted, width: 1.2, dash: "3 3" };
+            if let Some(at) = plot.y(level.y) {
+                let (left, right) = (plot.area.left, plot.area.left + plot.area.width);
+                plot.canvas.line((left, at), (right, at), stroke);
+                ends.push((&level.name, at, stroke));
+            }
+        }
+        for series in series {
+            let places: Vec<(f64, f64)> =
+                series.points.iter().filter_map(|point| plot.at(point.x, point.y)).collect();
+            plot.canvas.path(&places, Stroke::series(series.style));
+            if let Some(&(x, y)) = places.last() {
+                plot.canvas.marker((x, y), series.style, 3.0, 1.0);
+                ends.push((&series.name, y, Stroke::series(series.style)));
+            }
+        }
+        if direct {
+            name_ends(&mut plot, &ends);
+        } else {
+            legend_below(&mut plot.canvas, &ends, legend);
+        }
+        plot.canvas
+    }
+}
+
+fn band(plot: &mut Plot, series: &Series) {
+    // What is below an axis ends at it.
+    let (low, high) = (plot.area.top + plot.area.height, plot.area.top);
+    let edge = |value: f64, beyond: f64| plot.y(value).unwrap_or(beyond);
+    let sides: Vec<(f64, f64, f64)> = series
+        .points
+        .iter()
+        .filter_map(|point| {
+            let (bottom, top) = point.band?;
+            Some((plot.x(point.x)?, edge(bottom, low), edge(top, high)))
+        })
+        .collect();
+    let there = sides.iter().map(|&(x, bottom, _)| (x, bottom));
+    let back = sides.iter().rev().map(|&(x, _, top)| (x, top));
+    let outline: Vec<(f64, f64)> = there.chain(back).collect();
+    if outline.len() > 2 {
+        plot.canvas.polygon(&outline, Ink::Series(series.style), 0.16);
+    }
+}
+
+/// Names beside the ends of the curves, apart from each other, each joined to its end.
+fn name_ends(plot: &mut Plot, ends: &[(&str, f64, Stroke)]) {
+    let wanted: Vec<f64> = ends.iter().map(|end| end.1).collect();
+    let right = plot.area.left + plot.area.width;
+    let places = spread(&wanted, 16.0, plot.area.top + 2.0, plot.area.top + plot.area.height - 2.0);
+    for (&(name, end, stroke), place) in ends.iter().zip(places) {
+        if (place - end).abs() > 2.0 {
+            plot.canvas.line(
+                (right + 5.0, end),
+                (right + 15.0, place),
+                Stroke { width: 0.8, dash: "", ..stroke },
+            );
+        }
+        plot.canvas.text((right + 18.0, place + 4.0), name, Letters::LABEL.in_ink(stroke.ink));
+    }
+}
+
+/// A line for each name below the plot, which grows by as much.
+fn legend_below(canvas: &mut Canvas, ends: &[(&str, f64, Stroke)], height: f64) {
+    let top = canvas.height + 4.0;
+    canvas.height += height + 4.0;
+    for (place, &(name, _, stroke)) in ends.iter().enumerate() {
+        let y = top + 10.0 + 18.0 * place as f64;
+        canvas.line((0.0, y - 4.0), (26.0, y - 4.0), stroke);
+        canvas.text((34.0, y), name, Letters::LABEL);
+    }
+}

@@ -1,0 +1,73 @@
+//! A matrix of shares, as shades.
+
+use super::Ink;
+use super::canvas::{Anchor, Area, Canvas, Letters};
+
+/// What goes with what: a row for each truth.
+#[derive(Clone, Debug)]
+pub struct Matrix<'a> {
+    /// What distinguishes the panel from its neighbours; may be empty.
+    pub heading: &'a str,
+    /// What rows are.
+    pub rows: &'a str,
+    /// What columns are.
+    pub columns: &'a str,
+    /// The names of both.
+    pub names: &'a [String],
+    /// The shares, from 0 to 1, row by row; what is not a number stays blank.
+    pub shares: &'a [f64],
+    /// What is written small below each share.
+    pub notes: &'a [String],
+}
+
+/// From this shade on, words on it are those of the paper: both themes then keep a contrast of 4.5.
+const DARK: f64 = 0.6;
+
+impl Matrix<'_> {
+    /// Draws the matrix.
+    pub fn draw(&self) -> Canvas {
+        let count = self.names.len();
+        let widest = self.names.iter().map(|name| Letters::LABEL.width(name)).fold(0.0, f64::max);
+        let left = widest.max(Letters::NOTE.width(self.rows)) + 10.0;
+        // Column names are written out where they fit and lie on their side, by number, where they do not.
+        let cell = ((420.0 - left) / count as f64).clamp(44.0, 78.0);
+        let short = |place: usize| {
+            let name = &self.names[place];
+            if Letters::NOTE.width(name) <= cell - 4.0 { name.clone() } else { format!("{}", place + 1) }
+        };
+        let numbered = self.names.iter().any(|name| Letters::NOTE.width(name) > cell - 4.0);
+        let top = if self.heading.is_empty() { 40.0 } else { 60.0 };
+        let side = cell * count as f64;
+        let height = cell * 0.72;
+        let mut canvas = Canvas::new(self.heading, left + side + 2.0, top + height * count as f64 + 4.0);
+        canvas.text((0.0, 14.0), self.heading, Letters::HEADING);
+        let middle = Letters::NOTE.at(Anchor::Middle);
+        canvas.text((left + side / 2.0, top - 24.0), self.columns, middle);
+        canvas.text((left - 10.0, top - 7.0), self.rows, Letters::NOTE.at(Anchor::End));
+        for row in 0..count {
+            let name =
+                if numbered { format!("{} {}", row + 1, self.names[row]) } else { self.names[row].clone() };
+            let y = top + height * row as f64;
+            canvas.text((left - 10.0, y + height / 2.0 + 4.0), &name, Letters::LABEL.at(Anchor::End));
+            let head = if numbered { (row + 1).to_string() } else { short(row) };
+            canvas.text((left + cell * (row as f64 + 0.5), top - 7.0), &head, middle);
+            for column in 0..count {
+                let (share, note) = (self.shares[row * count + column], &self.notes[row * count + column]);
+                let x = left + cell * column as f64;
+                let area = Area { left: x + 1.0, top: y + 1.0, width: cell - 2.0, height: height - 2.0 };
+                if !share.is_finite() {
+                    canvas.rectangle(area, Ink::Rule, 0.3);
+                    continue;
+                }
+                canvas.rectangle(area, Ink::Series(0), 0.04 + 0.96 * share);
+                let ink = if share > DARK { Ink::Paper } else { Ink::Text };
+                let at = |dy: f64| (x + cell / 2.0, y + height / 2.0 + dy);
+                let text = Letters { size: 13.0, bold: row == column, ink, ..Letters::LABEL };
+                canvas.text(at(0.0), &format!("{:.0}%", 100.0 * share), text.at(Anchor::Middle));
+                let small = Letters { size: 10.5, ink, ..Letters::NOTE };
+                canvas.text(at(14.0), note, small.at(Anchor::Middle));
+            }
+        }
+        canvas
+    }
+}

@@ -1,0 +1,193 @@
+//! From numbers to places, with ticks at round numbers.
+
+/// How an axis runs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scale {
+    low: f64,
+    high: f64,
+    log: bool,
+}
+
+/// A number on an axis.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tick {
+    /// Where.
+    pub value: f64,
+    /// What is written there.
+    pub label: String,
+}
+
+impl Scale {
+    /// Equal steps for equal differences, from exactly here to exactly there.
+    pub fn linear(low: f64, high: f64) -> Self {
+        let (low, high) = if low.is_finite() && high.is_finite() { (low, high) } else { (0.0, 1.0) };
+        // A single number is in the middle of its axis.
+        if high > low {
+            Self { low, high, log: false }
+        } else {
+            Self { low: low - 0.5, high: low + 0.5, log: false }
+        }
+    }
+
+    /// Equal steps for equal ratios; numbers that are not positive have no place.
+    pub fn log(low: f64, high: f64) -> Self {
+        let (low, high) =
+            if low > 0.0 && low.is_finite() && high.is_finite() { (low, high) } else { (1.0, 10.0) };
+        let (low, high) = (low.log10(), high.log10());
+        if high - low > 1e-9 {
+            Self { low, high, log: true }
+        } else {
+            Self { low: low - 0.5, high: high + 0.5, log: true }
+        }
+    }
+
+    /// A scale that holds all of these numbers, its ends on round ones; what is not finite is not looked at.
+    pub fn around(values: impl IntoIterator<Item = f64>, log: bool) -> Self {
+        let finite = values.into_iter().filter(|value| value.is_finite() && (!log || *value > 0.0));
+        let (low, high) =
+            finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)));
+        if log {
+            return if low <= high { Self::log(low / 1.15, high * 1.15) } else { Self::log(1.0, 10.0) };
+        }
+        let scale = Self::linear(low, high);
+        let step = step(scale.high - scale.low, 5);
+        Self::linear((scale.low / step + 1e-9).floor() * step, (scale.high / step - 1e-9).ceil() * step)
+    }
+
+    /// Its ends.
+    pub fn ends(&self) -> (f64, f64) {
+        if self.log { (10_f64.powf(self.low), 10_f64.powf(self.high)) } else { (self.low, self.high) }
+    }
+
+    /// Where a number is, as a share of the axis; none if it has no place on it.
+    pub fn place(&self, value: f64) -> Option<f64> {
+        let value = if self.log { value.log10() } else { value };
+        let place = (value - self.low) / (self.high - self.low);
+        (-1e-9..=1.0 + 1e-9).contains(&place).then_some(place)
+    }
+
+    /// About so many round numbers on it.
+    pub fn ticks(&self, about: usize) -> Vec<Tick> {
+        if self.log { self.log_ticks(about) } else { self.linear_ticks(about) }
+    }
+
+    fn linear_ticks(&self, about: usize) -> Vec<Tick> {
+        let step = step(self.high - self.low, about);
+        let decimals = (-step.log10().floor()).max(0.0) as usize;
+        let first = (self.low / step - 1e-9).ceil();
+        let last = (self.high / step + 1e-9).floor();
+        let count = (last - first) as usize;
+        let tick = |place: usize| {
+            let value = (first + place as f64) * step;
+            // Minus zero is zero.
+            let value = if value.abs() < step * 1e-6 { 0.0 } else { value };
+            let plain = format!("{value:.decimals$}").replace('-', "−");
+            let label =
+                if value.abs() >= 1e5 || (step < 1e-4 && value != 0.0) { short(value) } else { plain };
+            Tick { value, label }
+        };
+        (0..=count).map(tick).collect()
+    }
+
+    fn log_ticks(&self, about: usize) -> Vec<Tick> {
+        let (first, last) = ((self.low - 1e-9).ceil() as i32, (self.high + 1e-9).floor() as i32);
+        let decades = last - first + 1;
+        if decades >= 3 {
+            let stride = (1..=decades)
+                .find(|stride| (decades / stride).unsigned_abs() as usize <= about.max(2))
+                .unwrap_or(1);
+            let powers = (first..=last).filter(|power| power.rem_euclid(stride) == 0);
+            return powers
+                .map(|power| Tick { value: 10_f64.powi(power), label: power_of_ten(power) })
+                .collect();
+        }
+        // Within few decades: 1, 2 and 5 times a power.
+        let powers = first - 1..=last;
+        let values = powers.flat_map(|power| [1.0, 2.0, 5.0].map(|factor| (factor, power)));
+        let ticks = values.map(|(factor, power)| {
+            let value = factor * 10_f64.powi(power);
+            Tick { value, label: short(value) }
+        });
+        ticks.filter(|tick| self.place(tick.value).is_some()).collect()
+    }
+}
+
+/// The round number (1, 2 or 5 times a power of ten) nearest above what gives so many steps.
+fn step(span: f64, about: usize) -> f64 {
+    let raw = span / about.max(1) as f64;
+    let power = 10_f64.powf(raw.log10().floor());
+    let factor = [1.0, 2.0, 5.0].into_iter().find(|factor| factor * power >= raw * (1.0 - 1e-9));
+    factor.unwrap_or(10.0) * power
+}
+
+/// A number in few letters.
+fn short(value: f64) -> String {
+    let size = value.abs();
+    if value == 0.0 || (1e-3..1e4).contains(&size) {
+        let digits = (2.0 - size.max(1e-12).log10().floor()).clamp(0.0, 6.0) as usize;
+        let text = format!("{value:.digits$}");
+        let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+        return text.replace('-', "−");
+    }
+    let power = size.log10().floor() as i32;
+    let factor = value / 10_f64.powi(power);
+    let head = format!("{factor:.1}").trim_end_matches(".0").replace('-', "−");
+    if head == "1" { power_of_ten(power) } else { format!("{head}·{}", power_of_ten(power)) }
+}
+
+/// Such as 10⁻³.
+fn power_of_ten(power: i32) -> String {
+    let raised = |letter: char| match letter {
+        '-' => '⁻',
+        '1' => '¹',
+        '2' => '²',
+        '3' => '³',
+        digit => char::from_u32(0x2070 + digit as u32 - '0' as u32).unwrap_or(digit),
+    };
+    format!("10{}", power.to_string().chars().map(raised).collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(scale: Scale, about: usize) -> Vec<String> {
+        scale.ticks(about).into_iter().map(|tick| tick.label).collect()
+    }
+
+    #[test]
+    fn ticks_are_round_numbers() {
+        assert_eq!(labels(Scale::linear(0.0, 150.0), 5), ["0", "50", "100", "150"]);
+        assert_eq!(labels(Scale::linear(21.3, 48.9), 6), ["25", "30", "35", "40", "45"]);
+        assert_eq!(labels(Scale::linear(-0.1, 0.1), 4), ["−0.10", "−0.05", "0.00", "0.05", "0.10"]);
+        assert_eq!(
+            labels(Scale::linear(0.9990, 1.0), 5),
+            ["0.9990", "0.9992", "0.9994", "0.9996", "0.9998", "1.0000"]
+        );
+        assert_eq!(labels(Scale::log(2e-7, 3e-1), 4), ["10⁻⁶", "10⁻⁴", "10⁻²"]);
+        assert_eq!(labels(Scale::log(0.8, 12.0), 6), ["1", "2", "5", "10"]);
+    }
+
+    #[test]
+    fn ends_are_round_and_hold_all_numbers() {
+        assert_eq!(Scale::around([23.1, 47.2, f64::NAN], false).ends(), (20.0, 50.0));
+        let (low, high) = Scale::around([1e-4, 1e-2, 0.0], true).ends();
+        assert!(low < 1e-4 && high > 1e-2);
+    }
+
+    #[test]
+    fn numbers_without_a_place_have_none() {
+        assert_eq!(Scale::log(1e-3, 1.0).place(0.0), None);
+        assert_eq!(Scale::linear(0.0, 1.0).place(f64::NAN), None);
+        assert_eq!(Scale::linear(0.0, 1.0).place(2.0), None);
+        assert_eq!(Scale::linear(0.0, 2.0).place(1.0), Some(0.5));
+    }
+
+    #[test]
+    fn nothing_to_show_is_still_an_axis() {
+        for scale in [Scale::around([], false), Scale::around([f64::NAN], true), Scale::around([3.0], false)]
+        {
+            assert!(scale.ticks(5).len() >= 2, "{scale:?}");
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! A table, for a page, a program and a paper.
+
+use std::fmt::Write;
+
+use crate::chart::escape;
+use crate::latex;
+
+/// Rows of cells under a head.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    /// The name of its files and of its place in a page.
+    pub slug: String,
+    /// What it shows.
+    pub caption: String,
+    /// The names of its columns.
+    pub head: Vec<String>,
+    /// Its rows.
+    pub rows: Vec<Vec<Cell>>,
+    /// Where the best number is marked.
+    pub best: Best,
+}
+
+/// What is compared in a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Best {
+    /// Nothing.
+    Nowhere,
+    /// The numbers of a row.
+    InRow,
+    /// The numbers of a column.
+    InColumn,
+}
+
+/// A cell.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cell {
+    /// A word, or nothing.
+    Word(String),
+    /// A number as it is to be written, which is not compared.
+    Number(String),
+    /// A score: shown with a deviation if there is one, and compared, greater being better.
+    Score {
+        /// The mean, in the unit shown.
+        mean: f64,
+        /// The standard deviation; NaN if there is none.
+        std: f64,
+    },
+}
+
+impl Cell {
+    /// A word.
+    pub fn word(text: impl Into<String>) -> Self {
+        Self::Word(text.into())
+    }
+
+    /// As it is read; `plus` stands between mean and deviation.
+    fn text(&self, plus: &str) -> String {
+        match self {
+            Self::Word(text) | Self::Number(text) => text.clone(),
+            Self::Score { mean, .. } if mean.is_nan() => "–".into(),
+            Self::Score { mean, std } if std.is_nan() => format!("{mean:.1}"),
+            Self::Score { mean, std } => format!("{mean:.1}{plus}{std:.1}"),
+        }
+    }
+
+    /// The score as it is shown, to compare with: what reads the same is as good.
+    fn shown(&self) -> Option<i64> {
+        match self {
+            Self::Score { mean, .. } if mean.is_finite() => Some((mean * 10.0).round() as i64),
+            _ => None,
+        }
+    }
+}
+
+impl Table {
+    /// Whether a cell is the best of those it is compared with. One alone is not.
+    fn is_best(&self, row: usize, column: usize) -> bool {
+        let Some(own) = self.rows[row][column].shown() else { return false };
+        let others: Vec<i64> = match self.best {
+            Best::Nowhere => return false,
+            Best::InRow => self.rows[row].iter().filter_map(Cell::shown).collect(),
+            Best::InColumn => self.rows.iter().filter_map(|row| row[column].shown()).collect(),
+        };
+        others.len() > 1 && others.iter().all(|&other| other <= own)
+    }
+
+    /// As a part of a page, in a box that scrolls by itself where it is too wide.
+    pub fn html(&self) -> String {
+        let mut out = format!(
+            "<div class=\"table\" id=\"{}\" tabindex=\"0\" role=\"region\" aria-label=\"{caption}\"><table><caption>{caption}</caption><thead><tr>",
+            escape(&self.slug),
+            caption = escape(&self.caption)
+        );
+        let number = |column: usize| self.rows.iter().any(|row| !matches!(row[column], Cell::Word(_)));
+        for (column, name) in self.head.iter().enumerate() {
+            let class = if number(column) { " class=\"n\"" } else { "" };
+            let _ = write!(out, "<th scope=\"col\"{class}>{}</th>", escape(name));
+        }
+        out += "</tr></thead><tbody>";
+        for (place, row) in self.rows.iter().enumerate() {
+            out += "<tr>";
+            for (column, cell) in row.iter().enumerate() {
+                let text = escape(&cell.text("\u{a0}±\u{a0}"));
+                let text = if self.is_best(place, column) { format!("<b>{text}</b>") } else { text };
+                let _ = match (column, number(column)) {
+                    (0, _) => write!(out, "<th scope=\"row\">{text}</th>"),
+                    (_, true) => write!(out, "<td class=\"n\">{text}</td>"),
+                    (_, false) => write!(out, "<td>{text}</td>"),
+                };
+            }
+            out += "</tr>";
+        }
+        out + "</tbody></table></div>"
+    }
+
+    /// As CSV (RFC 4180): a score has two columns, mean and deviation, with all their digits; an empty field where there is none.
+    pub fn csv(&self) -> String {
+        let score = |column: usize| self.rows.iter().any(|row| matches!(row[column], Cell::Score { .. }));
+        let mut lines = Vec::with_capacity(self.rows.len() + 1);
+        let head = self.head.iter().enumerate().flat_map(|(column, name)| {
+            if score(column) {
+                vec![format!("{name} mean"), format!("{name} std")]
+            } else {
+                vec![name.clone()]
+            }
+        });
+        lines.push(head.collect::<Vec<_>>());
+        let digits = |value: f64| if value.is_nan() { String::new() } else { value.to_string() };
+        for row in &self.rows {
+            let fields = row.iter().enumerate().flat_map(|(column, cell)| match cell {
+                Cell::Score { mean, std } => vec![digits(*mean), digits(*std)],
+                Cell::Word(text) | Cell::Number(text) if score(column) => vec![text.clone(), String::new()],
+                Cell::Word(text) | Cell::Number(text) => vec![text.clone()],
+            });
+            lines.push(fields.collect());
+        }
+        let quoted = |field: &String| {
+            if field.contains([',', '"', '\n', '\r']) {
+                format!("\"{}\"", field.replace('"', "\"\""))
+            } else {
+                field.clone()
+            }
+        };
+        lines.iter().map(|line| line.iter().map(quoted).collect::<Vec<_>>().join(",") + "\n").collect()
+    }
+
+    /// As a table of LaTeX in the manner of booktabs.
+    pub fn latex(&self) -> String {
+        let number = |column: usize| self.rows.iter().any(|row| !matches!(row[column], Cell::Word(_)));
+        let columns: String =
+            (0..self.head.len()).map(|column| if number(column) { 'c' } else { 'l' }).collect();
+        let head: Vec<String> = self.head.iter().map(|name| latex::escape(name)).collect();
+        let mut out = format!(
+            "% Needs \\usepackage{{booktabs}} in the preamble.\n\\begin{{table}}\n  \\centering\n  \\caption{{{}}}\n  \\label{{tab:{}}}\n  \
+             \\begin{{tabular}}{{{columns}}}\n    \\toprule\n    {} \\\\\n    \\midrule\n",
+            latex::escape(&self.caption),
+            self.slug,
+            head.join(" & ")
+        );
+        for (place, row) in self.rows.iter().enumerate() {
+            let cells: Vec<String> = row
+                .iter()
+                .enumerate()
+                .map(|(column, cell)| Self::latex_cell(cell, self.is_best(place, column)))
+                .collect();
+            let _ = writeln!(out, "    {} \\\\", cells.join(" & "));
+        }
+        out + "    \\bottomrule\n  \\end{tabular}\n\\end{table}\n"
+    }
+
+    fn latex_cell(cell: &Cell, best: bool) -> String {
+        match cell {
+            Cell::Score { mean, .. } if mean.is_nan() => "--".into(),
+            Cell::Score { mean, std } => {
+                let mean = if best { format!("\\mathbf{{{mean:.1}}}") } else { format!("{mean:.1}") };
+                if std.is_nan() { format!("${mean}$") } else { format!("${mean} \\pm {std:.1}$") }
+            }
+            Cell::Word(text) | Cell::Number(text) => latex::escape(text),
+        }
+    }
+}
