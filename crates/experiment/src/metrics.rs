@@ -1,5 +1,6 @@
 //! Predictions become numbers.
 
+pub use fedspd_run::{Summary, summary};
 use serde::Serialize;
 
 use crate::SharingError;
@@ -113,25 +114,4 @@ impl Confusion {
     fn predicted(&self, class: usize) -> u64 {
         self.counts.iter().skip(class).step_by(self.classes).sum()
     }
-}
-
-/// Mean and spread of a number over seeds or clients.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Summary {
-    /// The mean; NaN of no values.
-    pub mean: f64,
-    /// The standard deviation of the sample (divided by n - 1): an estimate of how far another seed would be off. NaN of fewer than two
-    /// values, which say nothing about it.
-    pub std: f64,
-    /// How many values there are.
-    pub count: usize,
-}
-
-/// Mean and standard deviation. A value that is NaN makes both NaN: leaving it out would be a silent repair.
-pub fn summary(values: &[f64]) -> Summary {
-    let count = values.len();
-    let mean = values.iter().sum::<f64>() / count as f64;
-    let squares = values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>();
-    let std = if count < 2 { f64::NAN } else { (squares / (count - 1) as f64).sqrt() };
-    Summary { mean, std, count }
 }

@@ -1,7 +1,30 @@
-//! From run folders to a report.
+//! From run folders to a report: one HTML file with figures, tables and what must be known with them, and the same as SVG, CSV and LaTeX.
+//!
+//! A report reads the files of [`fedspd_run`] and nothing else: no model, no data, no network. It can be drawn years after the run, and the same folders give the same bytes.
+//! Clients have numbers, and no subject is named unless it is asked for.
+//!
+//! | step | where |
+//! |---|---|
+//! | a folder becomes a [`Run`] | `run` |
+//! | runs are told apart by what differs | `label` |
+//! | what is said, part by part | `sections` |
+//! | figures | [`chart`], [`scalp`] |
+//! | tables | [`Table`] |
+//! | files | [`Report`] |
 
 pub mod chart;
+mod error;
+mod label;
 mod latex;
+mod page;
+mod report;
+mod run;
+pub mod scalp;
+mod sections;
 mod table;
+mod words;
 
+pub use error::Error;
+pub use report::{Formats, Report};
+pub use run::{Course, Run};
 pub use table::{Best, Cell, Table};

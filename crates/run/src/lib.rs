@@ -24,6 +24,7 @@ mod number;
 mod portrait;
 mod results;
 mod shards;
+mod summary;
 
 pub use csv::CsvFault;
 pub use error::Error;
@@ -34,3 +35,4 @@ pub use manifest::{ExcludedSubject, Manifest, SCHEMA_VERSION, Status};
 pub use portrait::{InputPortrait, Pattern, Plane, Portrait, Spectrum};
 pub use results::{COLUMNS, ResultRow, ResultTable};
 pub use shards::{HeldOutShard, SeedShards, Shard, Shards};
+pub use summary::{Headline, Summary, headline, summary};

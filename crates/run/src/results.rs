@@ -91,6 +91,12 @@ impl ResultTable {
         text
     }
 
+    /// The values of a metric, in the order of their rows: of a metric that a seed has once, one for each seed.
+    pub fn values(&self, client: &str, split: &str, metric: &str) -> Vec<f64> {
+        let wanted = |row: &&ResultRow| row.client == client && row.split == split && row.metric == metric;
+        self.rows.iter().filter(wanted).map(|row| row.value).collect()
+    }
+
     /// Writes the table as a whole.
     ///
     /// # Errors

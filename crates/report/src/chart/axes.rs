@@ -52,16 +52,28 @@ pub(crate) const PANEL: (f64, f64) = (460.0, 290.0);
 
 impl Plot {
     /// Axes with a heading, leaving so much room on the right. The label of the vertical axis lies above it, where it is read without turning one's head.
-    pub fn new(
+    pub fn new(heading: &str, x: (&str, Scale), y: (&str, Scale), size: (f64, f64), right: f64) -> Self {
+        let ticks = y.1.ticks(5);
+        let left = 10.0 + ticks.iter().map(|tick| Letters::NOTE.width(&tick.label)).fold(0.0, f64::max);
+        let mut plot = Self::bare(heading, x, y, size, (left, right));
+        let Area { left, width, .. } = plot.area;
+        for tick in ticks {
+            let Some(at) = plot.y(tick.value) else { continue };
+            plot.canvas.line((left, at), (left + width, at), Stroke::RULE);
+            plot.canvas.text((left - 6.0, at + 4.0), &tick.label, Letters::NOTE.at(Anchor::End));
+        }
+        plot
+    }
+
+    /// The same without ticks in height, leaving so much room on the left and on the right.
+    pub fn bare(
         heading: &str,
         (x_label, x): (&str, Scale),
         (y_label, y): (&str, Scale),
         (width, height): (f64, f64),
-        right: f64,
+        (left, right): (f64, f64),
     ) -> Self {
         let note = Letters::NOTE;
-        let ticks = y.ticks(5);
-        let left = 10.0 + ticks.iter().map(|tick| note.width(&tick.label)).fold(0.0, f64::max);
         let top = if heading.is_empty() { 26.0 } else { 46.0 };
         let area = Area { left, top, width: width - left - right, height: height - top - 42.0 };
         let mut canvas = Canvas::new(heading, width, height);
@@ -71,11 +83,6 @@ impl Plot {
         canvas.text((0.0, top - 12.0), y_label, note);
         let mut plot = Self { canvas, area, x, y };
         let bottom = area.top + area.height;
-        for tick in ticks {
-            let Some(at) = plot.y(tick.value) else { continue };
-            plot.canvas.line((area.left, at), (area.left + area.width, at), Stroke::RULE);
-            plot.canvas.text((area.left - 6.0, at + 4.0), &tick.label, note.at(Anchor::End));
-        }
         let axis = Stroke { ink: Ink::Muted, width: 1.0, dash: "" };
         plot.canvas.line((area.left, bottom), (area.left + area.width, bottom), axis);
         let about = (area.width / 60.0) as usize;

@@ -199,6 +199,17 @@ impl Canvas {
         }
     }
 
+    /// Round dots at the points of a path of `M` and `h0`: what many points cost least in.
+    pub fn dots(&mut self, path: &str, ink: Ink, diameter: f64, opacity: f64) {
+        let _ = write!(
+            self.body,
+            "<path d=\"{path}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{}\" stroke-linecap=\"round\" stroke-opacity=\"{}\"/>",
+            ink.css(),
+            number(diameter),
+            number(opacity)
+        );
+    }
+
     /// A text whose base line is at a place.
     pub fn text(&mut self, (x, y): (f64, f64), text: &str, letters: Letters) {
         let Letters { size, ink, anchor, bold } = letters;

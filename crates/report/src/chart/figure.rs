@@ -43,7 +43,7 @@ impl Figure {
             let (width, height) = (number(panel.width), number(panel.height));
             let _ = write!(
                 out,
-                "<svg viewBox=\"0 0 {width} {height}\" style=\"max-width:{}px\" role=\"img\" aria-labelledby=\"{id}-t {id}-d\"><title id=\"{id}-t\">{}</title>\
+                "<svg viewBox=\"0 0 {width} {height}\" style=\"flex:1 1 {width}px;max-width:{}px\" role=\"img\" aria-labelledby=\"{id}-t {id}-d\"><title id=\"{id}-t\">{}</title>\
                  <desc id=\"{id}-d\">{}</desc>{}</svg>",
                 number((panel.width * 1.12).round()),
                 escape(&title),

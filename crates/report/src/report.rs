@@ -1,0 +1,127 @@
+//! Runs in, files out.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use fedspd_run::atomic;
+
+use crate::page::page;
+use crate::sections::{self, Part, Section};
+use crate::words::count;
+use crate::{Error, Run, label};
+
+/// What is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Formats {
+    /// The page.
+    pub html: bool,
+    /// Figures by themselves.
+    pub svg: bool,
+    /// Tables for programs.
+    pub csv: bool,
+    /// Tables for papers.
+    pub latex: bool,
+}
+
+impl Formats {
+    /// Everything.
+    pub const ALL: Self = Self { html: true, svg: true, csv: true, latex: true };
+}
+
+/// A report that has not been written yet.
+#[derive(Clone, Debug)]
+pub struct Report {
+    title: String,
+    about: String,
+    sections: Vec<Section>,
+}
+
+impl Report {
+    /// On these run folders. Subjects are named only if asked for.
+    ///
+    /// # Errors
+    /// When there is none, or one cannot be read.
+    pub fn new(folders: &[impl AsRef<Path>], name_subjects: bool) -> Result<Self, Error> {
+        let runs = folders.iter().map(|folder| Run::read(folder.as_ref())).collect::<Result<_, _>>()?;
+        Self::of(runs, name_subjects)
+    }
+
+    /// On runs that have been read.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn of(mut runs: Vec<Run>, name_subjects: bool) -> Result<Self, Error> {
+        label::tell_apart(&mut runs);
+        let first = runs.first().ok_or(Error::NoRuns)?;
+        let dataset = &first.manifest.dataset;
+        let (title, about) = if let [run] = &runs[..] {
+            let about = format!(
+                "{}, {} on {dataset}: {}, {}.",
+                run.network(),
+                run.label,
+                count(run.clients(), "client"),
+                count(run.seeds_done(), "seed")
+            );
+            (run.manifest.name.clone(), about)
+        } else {
+            let same = runs.iter().all(|run| run.manifest.dataset == *dataset);
+            let on = if same { format!(" on {dataset}") } else { String::new() };
+            (
+                format!("{} runs{on}", runs.len()),
+                runs.iter().map(|run| run.label.as_str()).collect::<Vec<_>>().join(" · "),
+            )
+        };
+        Ok(Self { title, about, sections: sections::all(&runs, name_subjects) })
+    }
+
+    /// The page.
+    pub fn html(&self) -> String {
+        page(&self.title, &self.about, &self.sections)
+    }
+
+    /// Every file by its path in the folder of the report.
+    pub fn files(&self, formats: Formats) -> BTreeMap<String, String> {
+        let mut files = BTreeMap::new();
+        if formats.html {
+            files.insert("report.html".to_owned(), self.html());
+        }
+        for part in self.sections.iter().flat_map(|section| &section.parts) {
+            match part {
+                Part::Figure(figure) if formats.svg => {
+                    files.insert(format!("figures/{}.svg", figure.slug), figure.svg());
+                }
+                Part::Table(table) | Part::File(table) => {
+                    if formats.csv {
+                        files.insert(format!("tables/{}.csv", table.slug), table.csv());
+                    }
+                    // What is told in whole sentences is no table of a paper.
+                    if formats.latex && table.rows.len() <= LONGEST && table.slug != "facts" {
+                        files.insert(format!("tables/{}.tex", table.slug), table.latex());
+                    }
+                }
+                _ => {}
+            }
+        }
+        files
+    }
+
+    /// Writes the files and gives the path of the page, or of the folder if no page was asked for.
+    ///
+    /// # Errors
+    /// When the system refuses; files that were written before are whole.
+    pub fn write(&self, folder: &Path, formats: Formats) -> Result<PathBuf, Error> {
+        for (name, text) in self.files(formats) {
+            let path = folder.join(name);
+            if let Some(parent) = path.parent() {
+                fs::create_dir_all(parent)
+                    .map_err(|source| fedspd_run::Error::File { path: parent.to_owned(), source })?;
+            }
+            atomic::write(&path, text.as_bytes())?;
+        }
+        Ok(if formats.html { folder.join("report.html") } else { folder.to_owned() })
+    }
+}
+
+/// A table of a paper fits on a page.
+const LONGEST: usize = 60;

@@ -1,0 +1,209 @@
+//! A run, as its folder tells it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use fedspd_run::{
+    Event, EventLog, Headline, Manifest, Portrait, ResultTable, Round, RunFolder, Shards, Summary, headline,
+    summary,
+};
+
+use crate::Error;
+
+/// A run, as its folder tells it.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// How it is called in figures and tables: what sets it apart from the others.
+    pub label: String,
+    /// What was run.
+    pub manifest: Manifest,
+    /// The resolved configuration.
+    pub config: toml::Table,
+    /// Its rounds, in the order in which they happened.
+    pub rounds: Vec<Round>,
+    /// What the user was told of.
+    pub warnings: Vec<String>,
+    /// What came out.
+    pub results: ResultTable,
+    /// Who had which trials.
+    pub shards: Shards,
+    /// What the network of the first seed with a portrait looks at, with the seed.
+    pub portrait: Option<(u64, Portrait)>,
+}
+
+/// A number by round: the mean over seeds and its deviation.
+pub type Course = Vec<(f64, Summary)>;
+
+impl Run {
+    /// Reads a run folder. A seed that is done is enough.
+    ///
+    /// # Errors
+    /// When a file is missing, damaged, or does not fit to the others.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        let folder = RunFolder::open(path)?;
+        let manifest = Manifest::read(&folder.manifest())?;
+        if !folder.results().is_file() {
+            return Err(Error::NothingDone { path: path.to_owned() });
+        }
+        let results = ResultTable::read(&folder.results())?;
+        if results.values("pooled", "test", "final_macro_f1").is_empty() {
+            return Err(Error::NothingDone { path: path.to_owned() });
+        }
+        let shards = Shards::read(&folder.shards())?;
+        agree(&folder.shards(), "seeds", shards.seeds.len(), manifest.seeds.len())?;
+        let config_path = folder.config();
+        let text = std::fs::read_to_string(&config_path)
+            .map_err(|source| fedspd_run::Error::File { path: config_path.clone(), source })?;
+        let config =
+            text.parse().map_err(|source| Error::Config { path: config_path, source: Box::new(source) })?;
+        let (mut rounds, mut warnings) = (Vec::new(), Vec::new());
+        for event in EventLog::read(&folder.events())? {
+            match event {
+                Event::Round(round) => rounds.push(round),
+                Event::Warning { text } => warnings.push(text),
+                _ => {}
+            }
+        }
+        let portrait = portrait(&folder, &manifest)?;
+        let mut run =
+            Self { label: String::new(), manifest, config, rounds, warnings, results, shards, portrait };
+        run.label = run.method();
+        Ok(run)
+    }
+
+    /// A key of the configuration, such as `federated.rounds`.
+    pub(crate) fn setting(&self, key: &str) -> Option<&toml::Value> {
+        let (table, key) = key.split_once('.').unwrap_or(("", key));
+        if table.is_empty() { self.config.get(key) } else { self.config.get(table)?.get(key) }
+    }
+
+    /// A setting that is a word.
+    pub(crate) fn word(&self, key: &str) -> &str {
+        self.setting(key).and_then(toml::Value::as_str).unwrap_or_default()
+    }
+
+    /// `federated`, `centralised` or `local`.
+    pub(crate) fn mode(&self) -> &str {
+        self.results.rows.first().map_or("", |row| &row.mode)
+    }
+
+    pub(crate) fn is_federated(&self) -> bool {
+        self.mode() == "federated"
+    }
+
+    /// The share of clients in a round.
+    pub(crate) fn participation(&self) -> f64 {
+        self.results.rows.first().map_or(1.0, |row| row.participation)
+    }
+
+    /// How it was trained: the average by its name, or the mode.
+    pub(crate) fn method(&self) -> String {
+        let aggregation = self.results.rows.first().map_or("", |row| row.aggregation.as_str());
+        match (self.mode(), aggregation) {
+            ("centralised", _) => "centralised",
+            ("local", _) => "each client alone",
+            (_, "proj-avg") => "ProjAvg",
+            (_, "rl-avg") => "RLAvg",
+            (_, "ret-avg") => "RetAvg",
+            (_, "qr-avg") => "QRAvg",
+            (_, "karcher") => "Karcher mean",
+            (_, "euclidean") => "plain mean",
+            (_, other) => other,
+        }
+        .to_owned()
+    }
+
+    /// The network by its name.
+    pub(crate) fn network(&self) -> String {
+        match self.manifest.model.as_str() {
+            "spdnet" => "SPDnet".into(),
+            "eegnet" => "EEGNet".into(),
+            other => other.into(),
+        }
+    }
+
+    /// The first numbers that a person wants.
+    pub fn headline(&self) -> Headline {
+        headline(&self.results)
+    }
+
+    /// A number over seeds.
+    pub(crate) fn over_seeds(&self, client: &str, metric: &str) -> Summary {
+        summary(&self.results.values(client, "test", metric))
+    }
+
+    /// How many seeds are done.
+    pub(crate) fn seeds_done(&self) -> usize {
+        self.headline().macro_f1.count
+    }
+
+    /// The clients of the first seed; every seed has as many.
+    pub(crate) fn clients(&self) -> usize {
+        self.shards.seeds.first().map_or(0, |seed| seed.clients.len())
+    }
+
+    /// The place of a client among those of a seed: clients have numbers here, not names.
+    pub(crate) fn client_place(&self, seed: u64, name: &str) -> Option<usize> {
+        let shards = self.shards.seeds.iter().find(|shards| shards.seed == seed)?;
+        shards.clients.iter().position(|client| client.name == name)
+    }
+
+    /// A final number of each client over seeds, by the client's place.
+    pub(crate) fn by_client(&self, metric: &str) -> Vec<Summary> {
+        let mut values = vec![Vec::new(); self.clients()];
+        for row in self.results.rows.iter().filter(|row| row.split == "test" && row.metric == metric) {
+            if let Some(values) =
+                self.client_place(row.seed, &row.client).and_then(|place| values.get_mut(place))
+            {
+                values.push(row.value);
+            }
+        }
+        values.iter().map(|values| summary(values)).collect()
+    }
+
+    /// How a number went, in the rounds that all seeds have (early stopping ends some before others).
+    pub(crate) fn course(&self, of: impl Fn(&Round) -> Option<f64>) -> Course {
+        let mut rounds: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+        for round in &self.rounds {
+            if let Some(value) = of(round) {
+                rounds.entry(round.round).or_default().push(value);
+            }
+        }
+        let seeds = rounds.values().map(Vec::len).max().unwrap_or(0);
+        let whole = rounds.into_iter().filter(|(_, values)| values.len() == seeds);
+        whole.map(|(round, values)| (f64::from(round), summary(&values))).collect()
+    }
+}
+
+fn portrait(folder: &RunFolder, manifest: &Manifest) -> Result<Option<(u64, Portrait)>, Error> {
+    let Some(&seed) = manifest.seeds.iter().find(|&&seed| folder.portrait(seed).is_file()) else {
+        return Ok(None);
+    };
+    let path = folder.portrait(seed);
+    let portrait = Portrait::read(&path)?;
+    for input in &portrait.inputs {
+        for pattern in input.columns.iter().chain(&input.classes) {
+            agree(&path, "channels of a pattern", pattern.channels.len(), manifest.channels.len())?;
+        }
+        for spectrum in [&input.spectrum, &input.mapped] {
+            for quantile in [&spectrum.low, &spectrum.high] {
+                agree(&path, "eigenvalues of a quantile", quantile.len(), spectrum.median.len())?;
+            }
+        }
+        if !input.classes.is_empty() {
+            agree(&path, "patterns of classes", input.classes.len(), manifest.classes.len())?;
+        }
+    }
+    agree(&path, "classes of trials", portrait.plane.classes.len(), portrait.plane.points.len())?;
+    let largest = portrait.plane.classes.iter().max().map_or(0, |class| class + 1);
+    agree(&path, "classes", largest.max(manifest.classes.len()), manifest.classes.len())?;
+    Ok(Some((seed, portrait)))
+}
+
+fn agree(path: &Path, what: &'static str, found: usize, expected: usize) -> Result<(), Error> {
+    if found == expected {
+        Ok(())
+    } else {
+        Err(Error::Disagree { path: path.to_owned(), what, found, expected })
+    }
+}

@@ -1,0 +1,203 @@
+//! A head seen from above, with the values of its electrodes.
+
+use super::contour::Field;
+use super::montage::{Direction, position};
+use super::spline::Spline;
+use crate::chart::{Anchor, Area, Canvas, Ink, Letters, Stroke};
+
+/// A head seen from above, nose up. The rim is the level of nasion, ears and inion; angles from the vertex are distances from the centre.
+pub struct Topography {
+    places: Vec<Direction>,
+    /// Which channels these are.
+    channels: Vec<usize>,
+    /// Channels whose names are not of the 10-05 system.
+    pub unknown: Vec<String>,
+}
+
+/// Where the levels of the bands are, as shares of the largest value.
+const LEVELS: [f64; 5] = [0.1, 0.3, 0.5, 0.7, 0.9];
+/// What each band adds to the one below it.
+const SHADE: f64 = 0.24;
+/// Points on a side of the grid: finer than this cannot be seen in a head of this size.
+const GRID: usize = 36;
+/// The head's radius.
+const RADIUS: f64 = 58.0;
+/// The size of a panel.
+const WIDTH: f64 = 148.0;
+const HEIGHT: f64 = 172.0;
+
+impl Topography {
+    /// Of channels by name; none if fewer than four are known, which say too little about what is between them.
+    pub fn new(channels: &[String]) -> Option<Self> {
+        let (mut places, mut known, mut unknown) = (Vec::new(), Vec::new(), Vec::new());
+        for (channel, name) in channels.iter().enumerate() {
+            match position(name) {
+                // An old name and its new one are the same place: the first counts.
+                Some(place) if !places.contains(&place) => {
+                    places.push(place);
+                    known.push(channel);
+                }
+                _ => unknown.push(name.clone()),
+            }
+        }
+        (places.len() >= 4).then_some(Self { places, channels: known, unknown })
+    }
+
+    /// The head with these values, one for each channel, between -1 and 1. The name must be the document's only one.
+    pub fn draw(&self, name: &str, heading: &str, note: &str, values: &[f64]) -> Canvas {
+        let values: Vec<f64> = self.channels.iter().map(|&channel| values[channel]).collect();
+        let mut canvas = Canvas::new(heading, WIDTH, HEIGHT);
+        let centre = (WIDTH / 2.0, 88.0);
+        let middle = |letters: Letters| letters.at(Anchor::Middle);
+        canvas.text((centre.0, 12.0), heading, middle(Letters { bold: true, ..Letters::LABEL }));
+        if let Some(field) = self.field(&values) {
+            let step = 2.0 * RIM * RADIUS / (GRID - 1) as f64;
+            let place =
+                |x: f64, y: f64| (centre.0 - RIM * RADIUS + step * x, centre.1 - RIM * RADIUS + step * y);
+            let mut bands = Canvas::new("", WIDTH, HEIGHT);
+            let opposite = Field { side: GRID, values: field.values.iter().map(|value| -value).collect() };
+            for (field, ink) in [(&field, Ink::Series(1)), (&opposite, Ink::Series(0))] {
+                for level in LEVELS {
+                    let path = field.above(level, place);
+                    if !path.is_empty() {
+                        bands.fill(&path, ink, SHADE);
+                    }
+                }
+            }
+            canvas.within_circle(name, centre, RADIUS, &bands);
+        }
+        outline(&mut canvas, centre);
+        let dots: String = self
+            .places
+            .iter()
+            .map(|place| {
+                let (x, y) = flat(place);
+                format!("M{:.1} {:.1}h0", centre.0 + RADIUS * x, centre.1 - RADIUS * y)
+            })
+            .collect();
+        canvas.dots(&dots, Ink::Text, 1.7, 0.55);
+        canvas.text((centre.0, HEIGHT - 8.0), note, middle(Letters::NOTE));
+        canvas
+    }
+
+    fn field(&self, values: &[f64]) -> Option<Field> {
+        let spline = Spline::through(&self.places, values)?;
+        let at = |place: usize| {
+            let coordinate = |index: usize| RIM * (2.0 * index as f64 / (GRID - 1) as f64 - 1.0);
+            spline.at(&round(coordinate(place % GRID), -coordinate(place / GRID)))
+        };
+        Some(Field { side: GRID, values: (0..GRID * GRID).map(at).collect() })
+    }
+}
+
+/// How far the grid reaches, in radii: a little beyond the rim, so that what is clipped there has no edge of its own.
+const RIM: f64 = 1.06;
+
+/// Where a direction is in the drawing of a head of radius 1 (azimuthal equidistant).
+fn flat([x, y, z]: &Direction) -> (f64, f64) {
+    let across = x.hypot(*y);
+    if across < 1e-12 {
+        return (0.0, 0.0);
+    }
+    let distance = across.atan2(*z) / std::f64::consts::FRAC_PI_2;
+    (distance * x / across, distance * y / across)
+}
+
+/// The direction that is drawn there.
+fn round(x: f64, y: f64) -> Direction {
+    let distance = x.hypot(y);
+    if distance < 1e-12 {
+        return [0.0, 0.0, 1.0];
+    }
+    let (sine, cosine) = (distance * std::f64::consts::FRAC_PI_2).sin_cos();
+    [sine * x / distance, sine * y / distance, cosine]
+}
+
+/// Rim, nose and ears.
+fn outline(canvas: &mut Canvas, (x, y): (f64, f64)) {
+    let stroke = Stroke { ink: Ink::Muted, width: 1.3, dash: "" };
+    let r = RADIUS;
+    canvas.outline(
+        &format!("M{:.1} {y:.1}a{r} {r} 0 1 0 {:.1} 0a{r} {r} 0 1 0 -{:.1} 0z", x - r, 2.0 * r, 2.0 * r),
+        stroke,
+    );
+    let (top, side) = (y - r, 8.0);
+    canvas.outline(
+        &format!(
+            "M{:.1} {:.1}L{x:.1} {:.1}L{:.1} {:.1}",
+            x - side,
+            top + 0.6,
+            top - 9.0,
+            x + side,
+            top + 0.6
+        ),
+        stroke,
+    );
+    for (edge, out) in [(x - r, -1.0), (x + r, 1.0)] {
+        canvas.outline(
+            &format!(
+                "M{edge:.1} {:.1}c{:.1} -5 {:.1} -5 {:.1} 10c0 15 {:.1} 16 {:.1} 10",
+                y - 10.0,
+                out * 4.0,
+                out * 7.0,
+                out * 7.0,
+                out * -3.0,
+                out * -7.0
+            ),
+            stroke,
+        );
+    }
+}
+
+/// The colours of the bands from the most negative to the most positive, for the caption's side.
+pub(crate) fn key() -> Canvas {
+    let (cell, height) = (13.0, 12.0);
+    let count = 2 * LEVELS.len() + 1;
+    let width = cell * count as f64;
+    let mut canvas = Canvas::new("colours", WIDTH, 44.0);
+    let left = (WIDTH - width) / 2.0;
+    for place in 0..count {
+        let level = place as i32 - LEVELS.len() as i32;
+        let opacity = 1.0 - (1.0 - SHADE).powi(level.abs());
+        let ink = Ink::Series(usize::from(level > 0));
+        canvas.rectangle(
+            Area { left: left + cell * place as f64, top: 4.0, width: cell - 1.0, height },
+            ink,
+            opacity,
+        );
+    }
+    for (x, text, anchor) in
+        [(left, "−1", Anchor::Start), (WIDTH / 2.0, "0", Anchor::Middle), (left + width, "1", Anchor::End)]
+    {
+        canvas.text((x, 30.0), text, Letters::NOTE.at(anchor));
+    }
+    canvas
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drawing_and_sphere_are_inverse_to_each_other() {
+        for name in ["Cz", "Fpz", "T7", "PO8", "Iz", "FT9"] {
+            let place = position(name).unwrap();
+            let (x, y) = flat(&place);
+            let back = round(x, y);
+            assert!(place.iter().zip(back).all(|(a, b)| (a - b).abs() < 1e-12), "{name}");
+        }
+        assert_eq!(flat(&position("Cz").unwrap()), (0.0, 0.0));
+        let (x, y) = flat(&position("T9").unwrap());
+        assert!((x + 1.0).abs() < 1e-12 && y.abs() < 1e-12, "the ear is on the rim");
+    }
+
+    #[test]
+    fn channels_that_are_not_known_are_told_and_not_guessed() {
+        let names = ["C3", "Cz", "EOG", "C4", "Pz", "T7", "T3"].map(String::from);
+        let head = Topography::new(&names).unwrap();
+        assert_eq!(head.unknown, ["EOG", "T3"]);
+        let canvas = head.draw("a", "1", "", &[1.0, 0.0, 9.0, -1.0, 0.0, 0.5, 9.0]);
+        assert_eq!(canvas.body(), head.draw("a", "1", "", &[1.0, 0.0, -9.0, -1.0, 0.0, 0.5, -9.0]).body());
+        assert!(Topography::new(&["X1", "C3", "C4", "Cz"].map(String::from)).is_none());
+    }
+}

@@ -1,0 +1,75 @@
+//! What a score costs in bytes.
+
+use std::collections::BTreeMap;
+
+use fedspd_run::{Summary, summary};
+
+use super::over_seeds;
+use crate::Run;
+use crate::chart::{Axis, Figure, Lines, Point, Scale, Series};
+use crate::words::bytes;
+
+/// The bytes sent so far and the F1 reached with them, by round, over seeds.
+fn course(run: &Run) -> Vec<(f64, Summary)> {
+    let mut sent: BTreeMap<u64, u64> = BTreeMap::new();
+    let mut rounds: BTreeMap<u32, (Vec<f64>, Vec<f64>)> = BTreeMap::new();
+    for round in &run.rounds {
+        let so_far = sent.entry(round.seed).or_default();
+        *so_far += round.bytes_up + round.bytes_down;
+        if let Some(f1) = round.test_f1 {
+            let (bytes, scores) = rounds.entry(round.round).or_default();
+            bytes.push(*so_far as f64);
+            scores.push(f1);
+        }
+    }
+    let seeds = rounds.values().map(|(bytes, _)| bytes.len()).max().unwrap_or(0);
+    let whole = rounds.into_values().filter(|(bytes, _)| bytes.len() == seeds);
+    whole.map(|(bytes, scores)| (summary(&bytes).mean, summary(&scores))).collect()
+}
+
+pub(super) fn figure(runs: &[Run], federated: &[(usize, &Run)]) -> Option<Figure> {
+    let courses: Vec<(usize, &Run, Vec<(f64, Summary)>)> = federated
+        .iter()
+        .map(|&(style, run)| (style, run, course(run)))
+        .filter(|(_, _, course)| course.last().is_some_and(|(bytes, _)| *bytes > 0.0))
+        .collect();
+    let most = courses
+        .iter()
+        .filter_map(|(_, _, course)| course.last())
+        .map(|(bytes, _)| *bytes)
+        .fold(0.0, f64::max);
+    if courses.is_empty() {
+        return None;
+    }
+    let (unit, name) = [(1e9, "GB"), (1e6, "MB"), (1e3, "kB")]
+        .into_iter()
+        .find(|(unit, _)| most >= *unit)
+        .unwrap_or((1.0, "bytes"));
+    let series: Vec<Series> = courses
+        .iter()
+        .map(|(style, run, course)| {
+            let point = |(bytes, f1): &(f64, Summary)| {
+                Point::new(bytes / unit, 100.0 * f1.mean).within(100.0 * f1.std)
+            };
+            Series { name: run.label.clone(), style: *style, points: course.iter().map(point).collect() }
+        })
+        .collect();
+    let totals = courses
+        .iter()
+        .filter_map(|(_, run, course)| Some(format!("{}: {}", run.label, bytes(course.last()?.0))));
+    let x = Axis::on(format!("sent so far by all, both ways, {name}"), Scale::linear(0.0, most / unit));
+    Some(Figure {
+        slug: "cost".into(),
+        title: "What a score costs in communication".into(),
+        description: format!(
+            "Test F1 against the bytes sent so far. In all: {}.",
+            totals.collect::<Vec<_>>().join("; ")
+        ),
+        caption: format!(
+            "Bytes count the parameters that clients and server send each other, up and down, in one seed. A curve further to the left reaches its score with less traffic. {}",
+            over_seeds(runs)
+        ),
+        columns: 1,
+        panels: vec![Lines { heading: "", x, y: Axis::new("test F1, %"), references: &[] }.draw(&series)],
+    })
+}

@@ -1,0 +1,70 @@
+//! How far clients and averages were from each other.
+
+use fedspd_run::{LayerReport, Round};
+
+use super::{Part, Section, cost, curve, over_seeds, participation};
+use crate::Run;
+use crate::chart::{Axis, Canvas, Figure, Lines, Series};
+use crate::words::digits;
+
+pub(super) fn section(runs: &[Run]) -> Section {
+    let federated: Vec<(usize, &Run)> =
+        runs.iter().enumerate().filter(|(_, run)| run.is_federated()).collect();
+    let mut parts = Vec::new();
+    if !federated.is_empty() {
+        parts.extend(agreement(runs, &federated).map(Part::Figure));
+        parts.extend(cost::figure(runs, &federated).map(Part::Figure));
+        parts.extend(participation::parts(&federated));
+    }
+    Section { slug: "federation", title: "Federation", parts }
+}
+
+/// A number of all Stiefel parameters of a round: the one that is worst.
+fn worst(round: &Round, of: fn(&LayerReport) -> f64, worse: fn(f64, f64) -> f64) -> Option<f64> {
+    let finite = round.layers.iter().map(of).filter(|value| value.is_finite());
+    finite.reduce(worse)
+}
+
+/// Consensus, drift and the distance of the two averages.
+fn agreement(runs: &[Run], federated: &[(usize, &Run)]) -> Option<Figure> {
+    let kinds: [(&str, Axis, &dyn Fn(&Round) -> Option<f64>); 3] = [
+        ("Consensus of clients", Axis::new("smallest singular value of the mean"), &|round| {
+            worst(round, |layer| layer.consensus, f64::min)
+        }),
+        ("Drift of clients", Axis::new("mean distance from the model that was sent"), &|round| {
+            worst(round, |layer| layer.drift_mean, f64::max)
+        }),
+        ("ProjAvg and RLAvg", Axis::log("distance of the two averages"), &|round| {
+            worst(round, |layer| layer.proj_rl_distance, f64::max)
+        }),
+    ];
+    let mut words = Vec::new();
+    let panels: Vec<Canvas> = kinds
+        .into_iter()
+        .filter_map(|(heading, y, of)| {
+            let series: Vec<Series> = federated
+                .iter()
+                .map(|&(style, run)| curve(&run.label, style, &run.course(of), 1.0))
+                .filter(|series| !series.points.is_empty())
+                .collect();
+            let last = series.first()?.points.last()?;
+            words.push(format!("{heading}, at the end: {}", digits(last.y)));
+            Some(Lines { heading, x: Axis::new("round"), y, references: &[] }.draw(&series))
+        })
+        .collect();
+    if panels.is_empty() {
+        return None;
+    }
+    Some(Figure {
+        slug: "agreement".into(),
+        title: "Do clients agree, and do the averages?".into(),
+        description: format!("Three quantities by round. {} ({}).", words.join("; "), federated[0].1.label),
+        caption: format!(
+            "Consensus is 1 when all clients send the same subspace and 0 when their mean has lost a direction. Drift is how far clients move in a round (Frobenius norm). The third panel is how far apart ProjAvg and RLAvg of \
+             the same replies are, on a logarithmic axis: where it is small, the two are one method. Of several layers the worst is shown. {}",
+            over_seeds(runs)
+        ),
+        columns: 2,
+        panels,
+    })
+}

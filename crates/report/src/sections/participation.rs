@@ -1,0 +1,160 @@
+//! Who took part when.
+
+use std::fmt::Write;
+
+use fedspd_run::Round;
+
+use super::Part;
+use crate::Run;
+use crate::chart::{Anchor, Axis, Canvas, Figure, Ink, Letters, Lines, Plot, Point, Scale, Series};
+use crate::words::count;
+
+/// More clients than this are counted, not shown one by one.
+const MOST: usize = 64;
+
+pub(super) fn parts(federated: &[(usize, &Run)]) -> Vec<Part> {
+    let (all, some): (Vec<&(usize, &Run)>, Vec<&(usize, &Run)>) =
+        federated.iter().partition(|(_, run)| everyone(run));
+    let mut parts = Vec::new();
+    if !all.is_empty() {
+        let names: Vec<String> = all.iter().map(|(_, run)| format!("“{}”", run.label)).collect();
+        let names =
+            if some.is_empty() { String::new() } else { format!(" of {}", crate::words::list(&names)) };
+        parts.push(Part::Text(format!(
+            "Every client took part in every round{names}, and no reply was left out."
+        )));
+    }
+    if !some.is_empty() {
+        parts.push(Part::Figure(figure(&some)));
+    }
+    parts
+}
+
+fn everyone(run: &Run) -> bool {
+    run.rounds.iter().all(|round| round.participants.len() == run.clients() && round.dropped.is_empty())
+}
+
+/// The rounds of the first seed.
+fn first(run: &Run) -> Vec<&Round> {
+    let seed = run.rounds.first().map(|round| round.seed);
+    run.rounds.iter().filter(|round| Some(round.seed) == seed).collect()
+}
+
+fn figure(runs: &[&(usize, &Run)]) -> Figure {
+    let dropped: usize = runs.iter().flat_map(|(_, run)| &run.rounds).map(|round| round.dropped.len()).sum();
+    let many = runs.iter().any(|(_, run)| run.clients() > MOST);
+    let panels = runs.iter().map(|(style, run)| {
+        let heading = if runs.len() > 1 { run.label.as_str() } else { "" };
+        if many { counted(heading, *style, run) } else { grid(heading, *style, run) }
+    });
+    let words = runs.iter().map(|(_, run)| {
+        let asked: usize = run.rounds.iter().map(|round| round.participants.len()).sum();
+        format!(
+            "{}: {:.1} of {} in a round on average",
+            run.label,
+            asked as f64 / run.rounds.len().max(1) as f64,
+            count(run.clients(), "client")
+        )
+    });
+    let left_out = if dropped > 0 {
+        format!(
+            " In all seeds together {} left out for an error; a ring marks where.",
+            if dropped == 1 { "one reply was".into() } else { format!("{dropped} replies were") }
+        )
+    } else {
+        String::new()
+    };
+    Figure {
+        slug: "participation".into(),
+        title: "Who took part in which round".into(),
+        description: format!("{}.{left_out}", words.collect::<Vec<_>>().join("; ")),
+        caption: if many {
+            format!(
+                "How many rounds of the first seed each client took part in, clients from least to most.{left_out}"
+            )
+        } else {
+            format!(
+                "A row is a client, a column a round of the first seed; it is filled where the client trained. Long gaps are clients that the model has not heard for a while.{left_out}"
+            )
+        },
+        columns: 2,
+        panels: panels.collect(),
+    }
+}
+
+fn grid(heading: &str, style: usize, run: &Run) -> Canvas {
+    let (rounds, clients) = (first(run), run.clients());
+    let last = rounds.iter().map(|round| round.round).max().unwrap_or(1);
+    let pitch = (180.0 / clients.max(1) as f64).clamp(5.0, 18.0);
+    let x = Scale::linear(0.5, f64::from(last) + 0.5);
+    let y = Scale::linear(-(clients as f64) - 0.5, -0.5);
+    // Axes without ticks in height: clients are named by number at the ends alone.
+    let mut canvas = {
+        let height = 88.0 + pitch * clients as f64;
+        Plot::bare(heading, ("round", x), ("client", y), (460.0, height), (30.0, 14.0))
+    };
+    let Some((width, tall)) =
+        canvas.x(1.5).zip(canvas.x(0.5)).map(|(a, b)| (a - b, (pitch - 1.0).max(pitch * 0.75)))
+    else {
+        return canvas.canvas;
+    };
+    let mut path = String::new();
+    for client in 0..clients {
+        let mut since = None;
+        let part: Vec<bool> = rounds
+            .iter()
+            .map(|round| {
+                round.participants.iter().any(|name| run.client_place(round.seed, name) == Some(client))
+            })
+            .chain([false])
+            .collect();
+        for (place, &there) in part.iter().enumerate() {
+            match (since, there) {
+                (None, true) => since = Some(place),
+                (Some(begin), false) => {
+                    let from = rounds[begin].round;
+                    if let Some((x, y)) = canvas.at(f64::from(from) - 0.5, -(client as f64) - 1.0) {
+                        let length = width * (place - begin) as f64;
+                        let _ =
+                            write!(path, "M{x:.1} {:.1}h{length:.1}v{tall:.1}h-{length:.1}z", y - tall / 2.0);
+                    }
+                    since = None;
+                }
+                _ => {}
+            }
+        }
+    }
+    canvas.canvas.fill(&path, Ink::Series(style), 0.85);
+    for round in &rounds {
+        for dropped in &round.dropped {
+            let client = run.client_place(round.seed, &dropped.client).map_or(0.0, |place| place as f64);
+            if let Some(at) = canvas.at(f64::from(round.round), -client - 1.0) {
+                canvas.canvas.marker(at, 4, (pitch * 0.4).min(4.0), 1.0);
+            }
+        }
+    }
+    let note = Letters::NOTE.at(Anchor::End);
+    let stride = if pitch >= 14.0 { 1 } else { (clients / 5).max(1) };
+    for client in (0..clients).filter(|client| client % stride == 0) {
+        if let Some(at) = canvas.y(-(client as f64) - 1.0) {
+            let left = canvas.area.left - 6.0;
+            canvas.canvas.text((left, at + 4.0), &(client + 1).to_string(), note);
+        }
+    }
+    canvas.canvas
+}
+
+fn counted(heading: &str, style: usize, run: &Run) -> Canvas {
+    let mut counts = vec![0_usize; run.clients()];
+    for round in first(run) {
+        for place in round.participants.iter().filter_map(|name| run.client_place(round.seed, name)) {
+            counts[place] += 1;
+        }
+    }
+    counts.sort_unstable();
+    let points =
+        counts.iter().enumerate().map(|(place, &count)| Point::new(place as f64 + 1.0, count as f64));
+    let series = [Series { name: String::new(), style, points: points.collect() }];
+    Lines { heading, x: Axis::new("clients, least first"), y: Axis::new("rounds"), references: &[] }
+        .draw(&series)
+}

@@ -1,0 +1,133 @@
+//! Trials as the last layer sees them, in a plane.
+
+use std::fmt::Write;
+
+use fedspd_run::Plane;
+
+use crate::Run;
+use crate::chart::{Anchor, Figure, Ink, Letters, Plot, Scale, Stroke, spread};
+use crate::words::class;
+
+/// More trials than this are thinned evenly: a page must stay light, and more cannot be told apart.
+const MOST: usize = 2400;
+
+/// Mean, and the directions of an ellipse of one standard deviation.
+struct Cloud {
+    mean: [f64; 2],
+    /// The covariance: xx, xy, yy.
+    spread: [f64; 3],
+}
+
+fn cloud(points: &[[f64; 2]]) -> Cloud {
+    let count = points.len().max(1) as f64;
+    let mean = [0, 1].map(|axis| points.iter().map(|point| point[axis]).sum::<f64>() / count);
+    let moment = |a: usize, b: usize| {
+        points.iter().map(|point| (point[a] - mean[a]) * (point[b] - mean[b])).sum::<f64>() / count
+    };
+    Cloud { mean, spread: [moment(0, 0), moment(0, 1), moment(1, 1)] }
+}
+
+impl Cloud {
+    /// The ellipse of one standard deviation, by the Cholesky factor of the covariance.
+    fn outline(&self) -> Vec<[f64; 2]> {
+        let [xx, xy, yy] = self.spread;
+        let a = xx.max(0.0).sqrt();
+        let b = if a > 0.0 { xy / a } else { 0.0 };
+        let c = (yy - b * b).max(0.0).sqrt();
+        (0..=48)
+            .map(|step| {
+                let (sine, cosine) = (f64::from(step) * std::f64::consts::TAU / 48.0).sin_cos();
+                [self.mean[0] + a * cosine, self.mean[1] + b * cosine + c * sine]
+            })
+            .collect()
+    }
+}
+
+pub(super) fn figure(run: &Run, seed: u64, plane: &Plane) -> Option<Figure> {
+    if plane.points.is_empty() {
+        return None;
+    }
+    let stride = plane.points.len().div_ceil(MOST);
+    let label = Letters::LABEL;
+    let names: Vec<String> = run.manifest.classes.iter().map(|name| class(name)).collect();
+    let widest = names.iter().map(|name| label.width(name)).fold(0.0, f64::max);
+    let axis = |place: usize| {
+        // The outermost hundredth would squeeze all others; what is off the axes is not drawn, and counted.
+        let mut values: Vec<f64> =
+            plane.points.iter().map(|point| point[place]).filter(|value| value.is_finite()).collect();
+        values.sort_by(f64::total_cmp);
+        let cut = values.len() / 200;
+        Scale::around(values.get(cut..values.len() - cut).unwrap_or_default().iter().copied(), false)
+    };
+    let title = |place: usize| {
+        format!("component {} ({:.0}% of variance)", place + 1, 100.0 * plane.explained[place])
+    };
+    let (x_title, y_title) = (title(0), title(1));
+    let mut plot = Plot::new("", (&x_title, axis(0)), (&y_title, axis(1)), (460.0, 330.0), widest + 34.0);
+    let mut off = 0;
+    let mut clouds = Vec::new();
+    for number in 0..names.len() {
+        let own: Vec<[f64; 2]> = plane
+            .points
+            .iter()
+            .zip(&plane.classes)
+            .filter(|(_, class)| **class == number)
+            .map(|(point, _)| *point)
+            .collect();
+        let mut path = String::new();
+        for point in own.iter().step_by(stride) {
+            match plot.at(point[0], point[1]) {
+                Some((x, y)) => {
+                    let _ = write!(path, "M{x:.1} {y:.1}h0");
+                }
+                None => off += 1,
+            }
+        }
+        plot.canvas.dots(&path, Ink::Series(number), 3.4, 0.45);
+        if !own.is_empty() {
+            clouds.push((number, cloud(&own)));
+        }
+    }
+    let mut ends = Vec::new();
+    for (number, cloud) in &clouds {
+        let outline: Vec<(f64, f64)> =
+            cloud.outline().iter().filter_map(|point| plot.at(point[0], point[1])).collect();
+        plot.canvas.path(&outline, Stroke::series(*number));
+        if let Some(at) = plot.at(cloud.mean[0], cloud.mean[1]) {
+            plot.canvas.marker(at, *number, 4.5, 1.0);
+            ends.push((*number, at));
+        }
+    }
+    // Names stand in the margin in the order of their means, each with its marker.
+    let area = plot.area;
+    let places = spread(
+        &ends.iter().map(|(_, at)| at.1).collect::<Vec<_>>(),
+        20.0,
+        area.top + 6.0,
+        area.top + area.height - 6.0,
+    );
+    let left = area.left + area.width + 14.0;
+    for ((number, _), y) in ends.iter().zip(places) {
+        plot.canvas.marker((left, y), *number, 4.0, 1.0);
+        plot.canvas.text((left + 10.0, y + 4.0), &names[*number], label.at(Anchor::Start));
+    }
+    let thinned = if stride > 1 { format!(" One in {stride} trials is drawn.") } else { String::new() };
+    let beyond =
+        if off > 0 { format!(" {off} of the drawn trials are beyond the axes.") } else { String::new() };
+    Some(Figure {
+        slug: "plane".into(),
+        title: "Trials in the plane of their largest variance".into(),
+        description: format!(
+            "{} training trials of {} classes in two dimensions that hold {:.0} percent of the variance.",
+            plane.points.len(),
+            names.len(),
+            100.0 * (plane.explained[0] + plane.explained[1])
+        ),
+        caption: format!(
+            "Principal components of the features that the last layer gets (logarithms of the mapped covariances), training trials. Small dots are trials, large marks the means of classes, lines one standard deviation around them. Classes that overlap \
+             here may still be apart in other dimensions; clusters that are no class are usually people. Seed {seed}.{thinned}{beyond}"
+        ),
+        columns: 1,
+        panels: vec![plot.canvas],
+    })
+}

@@ -1,0 +1,239 @@
+//! The first numbers, and what must be known with them.
+
+use fedspd_run::{Status, Summary};
+
+use super::{Part, Section};
+use crate::Run;
+use crate::table::{Best, Cell, Table};
+use crate::words::{count, percent, share};
+
+pub(super) fn section(runs: &[Run]) -> Section {
+    let mut parts = vec![Part::Text(sentence(runs)), Part::Table(headline(runs))];
+    parts.extend([Part::File(methods(runs)), Part::File(transposed(runs))]);
+    parts.push(Part::Cautions(cautions(runs)));
+    Section { slug: "result", title: "Result", parts }
+}
+
+fn sentence(runs: &[Run]) -> String {
+    let chance = |run: &Run| 100.0 / run.manifest.classes.len().max(1) as f64;
+    if let [run] = runs {
+        return format!(
+            "{} {} reaches a macro-F1 of {} percent on the test trials of all {} together ({}). Guessing among the {} classes gives {:.0} percent.",
+            run.network(),
+            if run.is_federated() { format!("with {}", run.label) } else { format!("({})", run.label) },
+            percent(&run.headline().macro_f1),
+            count(run.clients(), "client"),
+            count(run.seeds_done(), "seed"),
+            run.manifest.classes.len(),
+            chance(run)
+        );
+    }
+    let best = runs.iter().max_by(|a, b| a.headline().macro_f1.mean.total_cmp(&b.headline().macro_f1.mean));
+    best.map_or(String::new(), |best| {
+        format!(
+            "Of {} runs, “{}” has the highest macro-F1 on the test trials of all clients together: {} percent. Guessing gives {:.0} percent. Whether a difference is more than chance is \
+             what `fedspd compare` says.",
+            runs.len(),
+            best.label,
+            percent(&best.headline().macro_f1),
+            chance(best)
+        )
+    })
+}
+
+/// The scores of a run, by name.
+fn scores(run: &Run) -> Vec<(&'static str, Summary)> {
+    let headline = run.headline();
+    let mut scores = vec![
+        ("macro-F1", headline.macro_f1),
+        ("mean client", headline.mean_client),
+        ("worst client", headline.worst_client),
+        ("accuracy", headline.accuracy),
+        ("kappa", headline.kappa),
+    ];
+    if headline.held_out.count > 0 {
+        scores.push(("unseen people", headline.held_out));
+    }
+    scores
+}
+
+fn cell(summary: &Summary) -> Cell {
+    Cell::Score { mean: 100.0 * summary.mean, std: 100.0 * summary.std }
+}
+
+/// The names of all scores that some run has.
+fn names(runs: &[Run]) -> Vec<&'static str> {
+    let mut names: Vec<&'static str> = Vec::new();
+    for (name, _) in runs.iter().flat_map(scores) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+fn score(run: &Run, name: &str) -> Cell {
+    let found = scores(run).into_iter().find(|(other, _)| *other == name);
+    found.map_or(Cell::word(""), |(_, summary)| cell(&summary))
+}
+
+fn headline(runs: &[Run]) -> Table {
+    let names = names(runs);
+    let mut head = vec!["run".to_owned()];
+    head.extend(names.iter().map(ToString::to_string));
+    head.extend(["parameters", "seeds"].map(String::from));
+    let row = |run: &Run| {
+        let mut cells = vec![Cell::word(&run.label)];
+        cells.extend(names.iter().map(|name| score(run, name)));
+        cells.push(Cell::Number(run.manifest.parameters.to_string()));
+        cells.push(Cell::Number(run.seeds_done().to_string()));
+        cells
+    };
+    let best = if runs.len() > 1 { " The best of each column is bold." } else { "" };
+    Table {
+        slug: "headline".into(),
+        caption: format!(
+            "Test trials of the model that each seed ends with, in percent, mean ± standard deviation over seeds. Macro-F1 and accuracy are of all clients’ trials together.{best}"
+        ),
+        head,
+        rows: runs.iter().map(row).collect(),
+        best: Best::InColumn,
+    }
+}
+
+/// Scores in rows, runs in columns.
+fn transposed(runs: &[Run]) -> Table {
+    let row = |name: &&str| {
+        let mut cells = vec![Cell::word(*name)];
+        cells.extend(runs.iter().map(|run| score(run, name)));
+        cells
+    };
+    Table {
+        slug: "scores".into(),
+        caption: "Scores on test trials in percent, mean ± standard deviation over seeds.".into(),
+        head: std::iter::once("score".to_owned()).chain(runs.iter().map(|run| run.label.clone())).collect(),
+        rows: names(runs).iter().map(row).collect(),
+        best: Best::InRow,
+    }
+}
+
+/// As the paper's table: a row for each dataset, network and alignment, a column for each way of training.
+fn methods(runs: &[Run]) -> Table {
+    let way = |run: &Run| {
+        if run.is_federated() {
+            format!("{}, {}", run.method(), share(run.participation()))
+        } else {
+            run.method()
+        }
+    };
+    let kind = |run: &Run| {
+        [
+            run.manifest.dataset.clone(),
+            run.network(),
+            run.manifest.alignment.clone(),
+            run.manifest.parameters.to_string(),
+        ]
+    };
+    let mut ways: Vec<String> = Vec::new();
+    let mut kinds: Vec<[String; 4]> = Vec::new();
+    for run in runs {
+        if !ways.contains(&way(run)) {
+            ways.push(way(run));
+        }
+        if !kinds.contains(&kind(run)) {
+            kinds.push(kind(run));
+        }
+    }
+    let row = |own: &[String; 4]| {
+        let mut cells: Vec<Cell> = own[..3].iter().map(Cell::word).collect();
+        cells.push(Cell::Number(own[3].clone()));
+        cells.extend(ways.iter().map(|column| {
+            // The first run of its kind; a table has no room for another.
+            let run = runs.iter().find(|run| kind(run) == *own && way(run) == *column);
+            run.map_or(Cell::word("–"), |run| cell(&run.headline().macro_f1))
+        }));
+        cells
+    };
+    Table {
+        slug: "methods".into(),
+        caption:
+            "Macro-F1 on all clients' test trials together in percent, mean ± standard deviation over seeds."
+                .into(),
+        head: ["dataset", "network", "alignment", "parameters"]
+            .map(String::from)
+            .into_iter()
+            .chain(ways.clone())
+            .collect(),
+        rows: kinds.iter().map(row).collect(),
+        best: Best::InRow,
+    }
+}
+
+/// What a reader must not overlook, in plain words.
+fn cautions(runs: &[Run]) -> Vec<String> {
+    let any = |is: &dyn Fn(&Run) -> bool| runs.iter().any(is);
+    let mut cautions = vec![
+        "Test trials come from the same people as training trials. These scores do not say how the network does on someone it has never seen.".to_owned(),
+    ];
+    if let Some(run) = runs.iter().find(|run| run.headline().held_out.count > 0) {
+        let people = run.shards.seeds.first().map_or(0, |seed| seed.held_out.len());
+        let note = run.manifest.held_out.as_ref().map_or(String::new(), |note| format!(" ({note})"));
+        cautions.push(format!(
+            "“Unseen people” are {people} that nobody trained on{note}. Some people are much easier than others: only many of them, pooled, give a stable number."
+        ));
+    }
+    let blocked = |run: &Run| {
+        matches!(run.manifest.dataset.as_str(), "physionet-mi" | "sample")
+            && run.word("split.kind") != "leave-run-out"
+    };
+    if any(&blocked) {
+        cautions.push(
+            "In this dataset each recording run has only some of the classes. A random split has trials of every run on both sides, so a network can gain by recognising the run rather than the \
+             movement. The split `leave-run-out` keeps whole runs for the test."
+                .to_owned(),
+        );
+    }
+    if any(&|run| run.manifest.transductive) {
+        cautions.push(
+            "Alignment used the unlabelled test trials of each person too (it is transductive). That is possible only where all trials are there before the first one is classified.".to_owned(),
+        );
+    }
+    if any(&listens_low) {
+        cautions.push(
+            "The band goes below 4 Hz. Slow activity right after the cue follows the eyes and the picture on the screen: such a score is not evidence of motor imagery.".to_owned(),
+        );
+    }
+    for run in runs.iter().filter(|run| run.manifest.status != Status::Done) {
+        let (done, all) = (run.seeds_done(), run.manifest.seeds.len());
+        cautions.push(format!("“{}” is not complete: {done} of {all} seeds are done.", run.label));
+    }
+    for run in runs.iter().filter(|run| run.seeds_done() == 1) {
+        cautions.push(format!(
+            "“{}” has one seed: nothing is known about how far another would be off.",
+            run.label
+        ));
+    }
+    for run in runs {
+        let fallback = run.rounds.iter().filter(|round| round.fallback).count();
+        if fallback > 0 {
+            cautions.push(format!(
+                "In {} of “{}” the clients’ mean had no full rank and the fallback took its place.",
+                count(fallback, "round"),
+                run.label
+            ));
+        }
+    }
+    cautions
+}
+
+/// Whether slow activity is looked at.
+fn listens_low(run: &Run) -> bool {
+    let low = |band: &toml::Value| {
+        let first = band.get(0);
+        first
+            .and_then(|first| first.as_float().or(first.as_integer().map(|hertz| hertz as f64)))
+            .is_some_and(|hertz| hertz < 4.0)
+    };
+    let bands = run.setting("covariance.bands").and_then(toml::Value::as_array);
+    run.setting("data.band").is_some_and(low) || bands.is_some_and(|bands| bands.iter().any(low))
+}

@@ -1,0 +1,278 @@
+//! What was run, and on what.
+
+use std::collections::BTreeMap;
+
+use super::{Part, Section};
+use crate::Run;
+use crate::table::{Best, Cell, Table};
+use crate::words::{bytes, class, count, duration, list, share};
+
+pub(super) fn section(runs: &[Run], name_subjects: bool) -> Section {
+    let mut parts = vec![Part::Table(facts(runs))];
+    for run in runs {
+        parts.extend(excluded(run, name_subjects, runs.len() > 1).map(Part::Text));
+    }
+    if name_subjects {
+        parts.extend(runs.iter().filter_map(who).map(Part::Table));
+    }
+    for run in runs {
+        let title = if runs.len() > 1 {
+            format!("Configuration of “{}”", run.label)
+        } else {
+            "Configuration".into()
+        };
+        parts.push(Part::Details { title, lines: configuration(run, name_subjects) });
+    }
+    for run in runs.iter().filter(|run| !run.warnings.is_empty()) {
+        // Warnings name clients and subjects.
+        parts.push(if name_subjects {
+            Part::Details {
+                title: format!("Warnings of “{}”", run.label), lines: run.warnings.join("\n")
+            }
+        } else {
+            Part::Text(format!(
+                "“{}” had {}; they are in its log, and here with `--name-subjects`.",
+                run.label,
+                count(run.warnings.len(), "warning")
+            ))
+        });
+    }
+    Section { slug: "setup", title: "What was run, and on what", parts }
+}
+
+/// The facts of a run, by name.
+fn of(run: &Run) -> Vec<(&'static str, String)> {
+    let manifest = &run.manifest;
+    let clients = run.clients();
+    let trials = |of: fn(&fedspd_run::Shard) -> &Vec<usize>| -> usize {
+        run.shards.seeds.first().map_or(0, |seed| seed.clients.iter().flat_map(of).sum())
+    };
+    let held_out = run.shards.seeds.first().map_or(0, |seed| seed.held_out.len());
+    let mut facts = vec![
+        ("experiment", manifest.name.clone()),
+        (
+            "data",
+            format!(
+                "{}, {}, {}",
+                manifest.dataset,
+                count(manifest.subjects.len(), "subject"),
+                count(manifest.channels.len(), "channel")
+            ),
+        ),
+        ("data, SHA-256", manifest.data_sha256.clone().unwrap_or_else(|| "generated".into())),
+        ("classes", list(&manifest.classes.iter().map(|name| class(name)).collect::<Vec<_>>())),
+        (
+            "trials",
+            format!(
+                "{} to train, {} to validate, {} to test",
+                trials(|shard| &shard.train),
+                trials(|shard| &shard.val),
+                trials(|shard| &shard.test)
+            ),
+        ),
+        ("split", split(run)),
+        (
+            "clients",
+            if held_out > 0 {
+                format!("{clients}, and {} that nobody trains on", count(held_out, "subject"))
+            } else {
+                clients.to_string()
+            },
+        ),
+        ("training", training(run)),
+        ("network", format!("{}, {} parameters", run.network(), manifest.parameters)),
+        ("alignment", alignment(run)),
+    ];
+    if run.is_federated() {
+        facts.push(("weights of clients", manifest.weights.clone()));
+    }
+    facts.extend([
+        ("seeds", manifest.seeds.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")),
+        (
+            "orthonormality",
+            format!("largest |WᵀW − I| of a final model {:.1e}", run.headline().feasibility_error),
+        ),
+        (
+            "time",
+            manifest.wall_seconds.map_or("not known".into(), |seconds| {
+                format!(
+                    "{}, {} on {}",
+                    duration(seconds),
+                    count(manifest.threads, "thread"),
+                    manifest.cpu_path
+                )
+            }),
+        ),
+        ("memory, at most", manifest.peak_memory_bytes.map_or("not known".into(), |peak| bytes(peak as f64))),
+        ("version", format!("fedspd {}, run folder schema {}", manifest.fedspd_version, manifest.schema)),
+        ("configuration, hash", manifest.config_hash.clone()),
+    ]);
+    facts
+}
+
+fn split(run: &Run) -> String {
+    let number = |key: &str| {
+        run.setting(key).and_then(|value| value.as_float().or(value.as_integer().map(|whole| whole as f64)))
+    };
+    let percent = |key: &str| number(key).map_or(String::new(), |share| crate::words::digits(100.0 * share));
+    match run.word("split.kind") {
+        "leave-run-out" => {
+            let whole = |key: &str| run.setting(key).and_then(toml::Value::as_integer).unwrap_or_default();
+            format!("whole runs held out, fold {} of {}", whole("split.fold") + 1, whole("split.folds"))
+        }
+        _ => format!(
+            "random within subject and class, {}/{}/{} percent",
+            percent("split.train"),
+            percent("split.val"),
+            percent("split.test")
+        ),
+    }
+}
+
+fn training(run: &Run) -> String {
+    let whole = |key: &str| run.setting(key).map_or(String::new(), ToString::to_string);
+    let rate = format!(
+        "{}, learning rate {}, batches of {}",
+        run.word("train.optimizer"),
+        whole("train.lr"),
+        whole("train.batch")
+    );
+    match run.mode() {
+        "federated" => {
+            let epochs = run
+                .setting("federated.epochs_local")
+                .filter(|epochs| !epochs.is_table())
+                .map_or("own".into(), ToString::to_string);
+            format!(
+                "{}, {} participation, {} rounds of {epochs} local epochs; {rate}",
+                run.method(),
+                share(run.participation()),
+                whole("federated.rounds")
+            )
+        }
+        _ => format!("{}, at most {} epochs; {rate}", run.method(), whole("train.epochs")),
+    }
+}
+
+fn alignment(run: &Run) -> String {
+    match (run.manifest.alignment.as_str(), run.manifest.transductive) {
+        ("none", _) => "none".into(),
+        (kind, true) => format!(
+            "{kind}, fitted on all trials of a subject without labels, test trials included (transductive)"
+        ),
+        (kind, false) => format!("{kind}, fitted on training trials without labels"),
+    }
+}
+
+fn facts(runs: &[Run]) -> Table {
+    let mut names: Vec<&str> = Vec::new();
+    for (name, _) in runs.iter().flat_map(of) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let row = |name: &&str| {
+        let value = |run: &Run| {
+            of(run).into_iter().find(|(other, _)| other == name).map_or("–".into(), |(_, value)| value)
+        };
+        std::iter::once(Cell::word(*name)).chain(runs.iter().map(|run| Cell::Word(value(run)))).collect()
+    };
+    Table {
+        slug: "facts".into(),
+        caption: "What is needed to do it again, and to know whether two runs may be compared.".into(),
+        head: std::iter::once(String::new()).chain(runs.iter().map(|run| run.label.clone())).collect(),
+        rows: names.iter().map(row).collect(),
+        best: Best::Nowhere,
+    }
+}
+
+/// Who took no part: how many for which reason, by name only if asked for.
+fn excluded(run: &Run, name_subjects: bool, several: bool) -> Option<String> {
+    if run.manifest.excluded.is_empty() {
+        return None;
+    }
+    let mut reasons: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for excluded in &run.manifest.excluded {
+        let reason = if name_subjects {
+            excluded.reason.clone()
+        } else {
+            nameless(&excluded.reason, &excluded.subject)
+        };
+        reasons.entry(reason).or_default().push(excluded.subject.clone());
+    }
+    let each = reasons.iter().map(|(reason, subjects)| {
+        let who = if name_subjects { format!(" ({})", subjects.join(", ")) } else { String::new() };
+        format!("{}{who}: {reason}", subjects.len())
+    });
+    let whose = if several { format!(" from “{}”", run.label) } else { String::new() };
+    let total = count(run.manifest.excluded.len(), "subject");
+    Some(format!("Left out{whose}: {total}. {}.", each.collect::<Vec<_>>().join("; ")))
+}
+
+/// A reason without the name of whom it is about, which some have as a word.
+fn nameless(reason: &str, subject: &str) -> String {
+    let word = |word: &str| {
+        let bare = word.trim_matches(|letter: char| !letter.is_alphanumeric());
+        let own = !subject.is_empty()
+            && (bare == subject || (subject.chars().any(char::is_alphabetic) && word.contains(subject)));
+        if own { "…".to_owned() } else { word.to_owned() }
+    };
+    reason.split(' ').map(word).collect::<Vec<_>>().join(" ")
+}
+
+/// Who is at which client, for those who asked.
+fn who(run: &Run) -> Option<Table> {
+    let seed = run.shards.seeds.first()?;
+    let clients = seed.clients.iter().enumerate().map(|(place, client)| {
+        vec![
+            Cell::Number((place + 1).to_string()),
+            Cell::word(&client.name),
+            Cell::Word(client.subjects.join(", ")),
+        ]
+    });
+    let held_out = seed
+        .held_out
+        .iter()
+        .map(|held_out| vec![Cell::Word("–".into()), Cell::word("held out"), Cell::word(&held_out.subject)]);
+    Some(Table {
+        slug: "subjects".into(),
+        caption: format!("Subjects of the clients of “{}”, seed {}.", run.label, seed.seed),
+        head: ["client", "name", "subjects"].map(String::from).into(),
+        rows: clients.chain(held_out).collect(),
+        best: Best::Nowhere,
+    })
+}
+
+/// Keys whose values name subjects, clients or places on a disk.
+const NAMING: [&str; 6] = [
+    "data.subjects",
+    "data.exclude",
+    "data.root",
+    "split.held_out_subjects",
+    "federated.clients",
+    "federated.epochs_local",
+];
+
+/// The resolved configuration; what would name someone is replaced.
+fn configuration(run: &Run, name_subjects: bool) -> String {
+    let mut config = run.config.clone();
+    if !name_subjects {
+        for (table, key) in NAMING.iter().filter_map(|key| key.split_once('.')) {
+            let value = config.get_mut(table).and_then(|table| table.get_mut(key));
+            if let Some(value) = value {
+                // A number or a word such as `fixed` names nobody; a list or a selection may.
+                let harmless = table == "federated" && !value.is_table();
+                if !harmless {
+                    *value = toml::Value::String("not shown".into());
+                }
+            }
+        }
+        // Of a path only the name of the dataset is known to be harmless.
+        if let Some(name) = config.get_mut("data").and_then(|data| data.get_mut("name"))
+            && name.as_str().is_some_and(|name| name.contains(['/', '\\']))
+        {
+            *name = toml::Value::String("not shown".into());
+        }
+    }
+    toml::to_string(&config).unwrap_or_default()
+}

@@ -1,0 +1,60 @@
+//! What is read off a table of results first.
+
+use crate::ResultTable;
+
+/// Mean and spread of a number over seeds or clients.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Summary {
+    /// The mean; NaN of no values.
+    pub mean: f64,
+    /// The standard deviation of the sample (divided by n - 1): an estimate of how far another seed would be off. NaN of fewer than two
+    /// values, which say nothing about it.
+    pub std: f64,
+    /// How many values there are.
+    pub count: usize,
+}
+
+/// Mean and standard deviation. A value that is NaN makes both NaN: leaving it out would be a silent repair.
+pub fn summary(values: &[f64]) -> Summary {
+    let count = values.len();
+    let mean = values.iter().sum::<f64>() / count as f64;
+    let squares = values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>();
+    let std = if count < 2 { f64::NAN } else { (squares / (count - 1) as f64).sqrt() };
+    Summary { mean, std, count }
+}
+
+/// The first numbers that a person wants: of the models that the seeds end with, over seeds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Headline {
+    /// Macro-F1 of all clients' test trials together.
+    pub macro_f1: Summary,
+    /// The mean over clients of their macro-F1.
+    pub mean_client: Summary,
+    /// That of the worst client.
+    pub worst_client: Summary,
+    /// The share of test trials whose class was predicted.
+    pub accuracy: Summary,
+    /// Cohen's kappa.
+    pub kappa: Summary,
+    /// Macro-F1 of subjects that nobody trained on; of no seed if there are none.
+    pub held_out: Summary,
+    /// The largest `|W^T W - I|` of the final models.
+    pub feasibility_error: f64,
+}
+
+/// Reads the headline off a table.
+pub fn headline(table: &ResultTable) -> Headline {
+    let over_seeds = |client, split, metric| summary(&table.values(client, split, metric));
+    Headline {
+        macro_f1: over_seeds("pooled", "test", "final_macro_f1"),
+        mean_client: over_seeds("mean", "test", "final_macro_f1"),
+        worst_client: over_seeds("worst", "test", "final_macro_f1"),
+        accuracy: over_seeds("pooled", "test", "final_accuracy"),
+        kappa: over_seeds("pooled", "test", "final_kappa"),
+        held_out: over_seeds("pooled", "held-out", "final_macro_f1"),
+        feasibility_error: table
+            .values("pooled", "model", "final_feasibility_error")
+            .into_iter()
+            .fold(0.0, f64::max),
+    }
+}
