@@ -17,10 +17,9 @@
 //! Four rules hold everywhere:
 //!
 //! - **No input is repaired silently.** A fault is an [`Error`] that names the matrix, the entry and the number.
-//! - **Same input, same bits**, on every instruction set, at any place of any batch (matrices beyond
-//!   [`tolerance::LARGEST_LANE_MATRIX`] excepted). Every operation is an IEEE operation in a fixed order; log and exp are our own.
+//! - **Same input, same bits**, on every instruction set, at any place of any batch. Every operation is an IEEE operation in a fixed order; log and exp are our own.
 //! - **Scratch belongs to the caller.** A type such as [`SymmetricEigen`] is a workspace: it allocates when made, never when used.
-//!   Exceptions: the route of [`Polar`] over singular values, sums of `f32` matrices, and matrices that go through faer.
+//!   Exceptions: the route of [`Polar`] over singular values, and sums of `f32` matrices.
 //!   The averages, the SPD mean, the Stiefel exp and log and inverse retractions, which run once a round at most, allocate.
 //! - **No I/O, no threads, no global state.** Random points take the caller's generator.
 //!

@@ -3,11 +3,6 @@
 
 use crate::Real;
 
-/// The largest matrix that the lane eigensolver takes; larger ones go through faer.
-///
-/// At this size a chunk of matrices in lanes is a megabyte or two; beyond it, blocked algorithms win.
-pub const LARGEST_LANE_MATRIX: usize = 128;
-
 /// The largest matrix, row or column count that is accepted at all: beyond it, sizes in bytes approach the address space.
 pub const LARGEST_MATRIX: usize = 16384;
 

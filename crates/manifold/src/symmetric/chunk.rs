@@ -1,10 +1,7 @@
 //! As many matrices as there are lanes, decomposed together.
 
-use super::{
-    large::Large,
-    ql::{self, Rotations},
-    tridiagonal,
-};
+use super::ql::{self, Rotations};
+use super::tridiagonal;
 use crate::finite::check_finite;
 use crate::simd::{Array, Buffer, Kernel, Lanes, Simd, as_numbers, elementary::constant};
 use crate::{Error, Real, tolerance};
@@ -21,7 +18,6 @@ pub(crate) struct Chunk<T: Real> {
     width: usize,
     /// `n^2` eigenvectors, `n` eigenvalues, then scratch of the solver.
     work: Buffer<T>,
-    large: Option<Large>,
 }
 
 /// Which entries of a matrix are there.
@@ -52,15 +48,7 @@ impl<T: Real> Chunk<T> {
             return Err(Error::OutOfRange { what, value: n as f64, expected });
         }
         let lanes = simd.run::<T, _>(Width);
-        let large = (n > tolerance::LARGEST_LANE_MATRIX).then(|| Large::new(n));
-        Ok(Self {
-            n,
-            simd,
-            lanes,
-            width: lanes,
-            work: Buffer::new(n * (n + 2 + ql::ROTATION_ROWS), lanes),
-            large,
-        })
+        Ok(Self { n, simd, lanes, width: lanes, work: Buffer::new(n * (n + 2 + ql::ROTATION_ROWS), lanes) })
     }
 
     pub(crate) fn n(&self) -> usize {
@@ -153,9 +141,7 @@ impl<T: Real> Chunk<T> {
     /// Decomposes what was prepared: `held` matrices, of which the first is number `first` of its batch.
     fn decompose(&mut self, wanted: Wanted, first: usize, held: usize) -> Result<(), Error> {
         let alone = self.width == 1;
-        if self.large.is_some() {
-            self.decompose_large(first, held)?;
-        } else if !self.simd.run(Decompose { n: self.n, alone, wanted, work: &mut self.work }) {
+        if !self.simd.run(Decompose { n: self.n, alone, wanted, work: &mut self.work }) {
             let unconverged = self.scratch_row();
             let lane = (0..held).find(|lane| self.work.numbers()[unconverged + lane] != T::ZERO);
             return Err(Error::EigenvaluesNotConverged {
@@ -168,25 +154,6 @@ impl<T: Real> Chunk<T> {
             None => Ok(()),
             Some(lane) => Err(Error::TooLarge { operation: "an eigenvalue", matrix: first + lane }),
         }
-    }
-
-    fn decompose_large(&mut self, first: usize, held: usize) -> Result<(), Error> {
-        let (n, lanes) = (self.n, self.width);
-        let scale = self.scratch_row();
-        let Some(large) = &mut self.large else { return Ok(()) };
-        let numbers = self.work.numbers_mut();
-        for lane in 0..held {
-            let (values, vectors) =
-                large.decompose(first + lane, |i, j| numbers[(i * n + j) * lanes + lane].to_f64())?;
-            for i in 0..n * n {
-                numbers[i * lanes + lane] = T::from_f64(vectors[i]);
-            }
-            let unscale = [numbers[scale + lane], numbers[scale + lanes + lane]];
-            for i in 0..n {
-                numbers[(n * n + i) * lanes + lane] = T::from_f64(values[i]) * unscale[0] * unscale[1];
-            }
-        }
-        Ok(())
     }
 
     /// Where the first vector of scratch begins.

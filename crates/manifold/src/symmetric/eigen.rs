@@ -9,8 +9,7 @@ use crate::{Error, Real};
 ///
 /// One matrix lives in one vector lane, so a batch of at least [`SymmetricEigen::lanes`] matrices runs at full speed.
 /// Nothing is allocated after construction. The result for a matrix depends neither on its neighbours in the batch,
-/// nor on its place, nor on the instruction set (up to n = 128; larger matrices go through faer, whose bits may differ between
-/// instruction sets).
+/// nor on its place, nor on the instruction set.
 ///
 /// Accuracy: `|A - U diag(l) U^T|` and `|U^T U - I|` are a few `n` epsilons relative to `|A|`. The error of an eigenvalue is
 /// relative to the largest one, as with every dense eigensolver.

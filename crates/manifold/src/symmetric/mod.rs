@@ -2,7 +2,6 @@
 
 mod chunk;
 mod eigen;
-mod large;
 mod ql;
 mod tridiagonal;
 
