@@ -35,22 +35,33 @@ pub(crate) fn subjects(align: &Align, about: &About, design: &Design) -> Vec<Sub
     of_clients.chain(held_out).collect()
 }
 
+/// Covariances after alignment, and what they were aligned with.
+pub(crate) struct Aligned {
+    pub(crate) covariances: Covariances,
+    /// The trials of each subject, ascending, and its reference; none where nothing was aligned.
+    pub(crate) references: Vec<(Vec<usize>, Recentring)>,
+}
+
 /// Aligned covariances.
 pub(crate) fn covariances(
     kind: AlignKind,
-    subjects: &[Subject],
+    subjects: Vec<Subject>,
     covariances: &Covariances,
-) -> Result<Covariances, Error> {
+) -> Result<Aligned, Error> {
     let metric = match kind {
-        AlignKind::None | AlignKind::Euclidean => return Ok(covariances.clone()),
+        AlignKind::None | AlignKind::Euclidean => {
+            return Ok(Aligned { covariances: covariances.clone(), references: Vec::new() });
+        }
         AlignKind::Riemannian => SpdMetric::AffineInvariant,
         AlignKind::LogEuclidean => SpdMetric::LogEuclidean,
     };
     let fitted: Vec<Result<Recentring, _>> =
         subjects.par_iter().map(|subject| Recentring::fit(covariances, &subject.fit, metric)).collect();
-    let mut aligned = covariances.clone();
+    let mut aligned = Aligned { covariances: covariances.clone(), references: Vec::new() };
     for (recentring, subject) in fitted.into_iter().zip(subjects) {
-        recentring?.apply(&mut aligned, &subject.apply)?;
+        let recentring = recentring?;
+        recentring.apply(&mut aligned.covariances, &subject.apply)?;
+        aligned.references.push((subject.apply, recentring));
     }
     Ok(aligned)
 }

@@ -5,12 +5,11 @@ use fedspd_eeg::prepare::Progress;
 use fedspd_manifold::Real;
 use fedspd_nn::file::Manifest;
 use fedspd_nn::{EegExamples, EegNet, EegNetConfig, Examples, Model, ParamSet, RawTrials, SpdNet, SpdTrials};
-use sha2::{Digest, Sha256};
 
 use crate::config::{AlignFit, AlignKind, Config, Mode, ModelKind, Precision, Weights};
 use crate::data::{Content, Dataset, load};
 use crate::design::Design;
-use crate::error::hexadecimal;
+use crate::portrait::Sitting;
 use crate::seed_run::{SeedRun, Setting};
 use crate::store::Store;
 use crate::{Ended, Error, Observer, align, network};
@@ -31,17 +30,26 @@ impl Experiment {
     pub fn new(config: Config, progress: &impl Progress) -> Result<Self, Error> {
         config.check()?;
         let dataset = load(&config, progress)?;
+        Self { config, dataset }.consistent()
+    }
+
+    /// The same data with another configuration, which must ask for the same data.
+    pub(crate) fn with(self, config: Config) -> Result<Self, Error> {
+        config.check()?;
+        Self { config, dataset: self.dataset }.consistent()
+    }
+
+    fn consistent(self) -> Result<Self, Error> {
+        let Self { config, dataset } = self;
         if let (Some(done), true) = (dataset.about().making.align, config.align.kind != AlignKind::None) {
             return Err(Error::AlignedAlready { data: dataset.name, align: done.name() });
         }
         Ok(Self { config, dataset })
     }
 
-    /// SHA-256 of all settings that have a say in results.
+    /// [`Config::hash`].
     pub fn config_hash(&self) -> String {
-        let mut config = self.config.clone();
-        (config.run.threads, config.run.checkpoint_every) = (0, 1);
-        hexadecimal(&Sha256::digest(config.to_toml()))
+        self.config.hash()
     }
 
     /// The threads of a run.
@@ -137,7 +145,7 @@ impl Experiment {
         SpdNet<T>: Model<T, Trials = SpdTrials<T>, Examples = Examples<T>>,
     {
         let design = self.design(seed)?;
-        let (net, examples, unit) = self.spd_examples::<T>(&design)?;
+        let (net, examples, unit, sitting) = self.spd_examples::<T>(&design)?;
         let about = self.dataset.about();
         let manifest =
             Manifest::spdnet(net.config().clone(), &unit, about.classes.clone(), about.channels.clone())?;
@@ -147,28 +155,31 @@ impl Experiment {
             examples: &examples,
             manifest,
             calibrate: &|_: &mut ParamSet<T>, _: &[usize]| Ok(()),
+            portrait: &|parameters| Ok(Some(sitting.portrait(net.config(), parameters)?)),
         };
         setting.run(seed, &design, store, observer)
     }
 
-    /// The network, and the aligned trials as it reads them, with their unit.
+    /// The network, and the aligned trials as it reads them, with their unit; and those that its portrait is drawn from.
     pub(crate) fn spd_examples<T: Real>(
         &self,
         design: &Design,
-    ) -> Result<(SpdNet<T>, Examples<T>, String), Error>
+    ) -> Result<(SpdNet<T>, Examples<T>, String, Sitting), Error>
     where
         SpdNet<T>: Model<T, Trials = SpdTrials<T>, Examples = Examples<T>>,
     {
         let Content::Covariances(covariances) = &self.dataset.content else { return Err(Error::Nothing) };
         let subjects = align::subjects(&self.config.align, &covariances.about, design);
-        let aligned = align::covariances(self.config.align.kind, &subjects, covariances)?;
+        let aligned = align::covariances(self.config.align.kind, subjects, covariances)?;
+        let sitting = Sitting::new(covariances, &aligned, &design.pooled().train)?;
+        let aligned = aligned.covariances;
         let (about, inputs) = (aligned.about.clone(), aligned.inputs.len());
         let net = SpdNet::<T>::new(self.spdnet(covariances))?;
         let matrices: Vec<T> = aligned.into_matrices().into_iter().map(T::from_f64).collect();
         let trials =
             SpdTrials::new(about.channels.len(), inputs, about.classes.len(), matrices, about.labels())?;
         let examples = net.prepare(trials)?;
-        Ok((net, examples, about.unit))
+        Ok((net, examples, about.unit, sitting))
     }
 
     fn run_eegnet<T: Real>(
@@ -187,8 +198,14 @@ impl Experiment {
             Manifest::eegnet(net.config().clone(), &unit, about.classes.clone(), about.channels.clone())?;
         let calibrate =
             |parameters: &mut ParamSet<T>, trials: &[usize]| calibrate(&net, &examples, parameters, trials);
-        let setting =
-            Setting { experiment: self, model: &net, examples: &examples, manifest, calibrate: &calibrate };
+        let setting = Setting {
+            experiment: self,
+            model: &net,
+            examples: &examples,
+            manifest,
+            calibrate: &calibrate,
+            portrait: &|_| Ok(None),
+        };
         setting.run(seed, &design, store, observer)
     }
 

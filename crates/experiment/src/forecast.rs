@@ -48,11 +48,11 @@ impl Forecast {
         let double = config.model.resolved_precision() == Precision::F64;
         let epoch = match (&experiment.dataset.content, double) {
             (Content::Covariances(_), true) => {
-                let (net, examples, _) = experiment.spd_examples::<f64>(&design)?;
+                let (net, examples, ..) = experiment.spd_examples::<f64>(&design)?;
                 timed(experiment, &net, &examples, &design)?
             }
             (Content::Covariances(_), false) => {
-                let (net, examples, _) = experiment.spd_examples::<f32>(&design)?;
+                let (net, examples, ..) = experiment.spd_examples::<f32>(&design)?;
                 timed(experiment, &net, &examples, &design)?
             }
             (Content::Trials(_), true) => {

@@ -7,13 +7,16 @@
 //! | subjects go to clients, and their trials to training, validation and test | [`partition`], [`split`], [`Design`] |
 //! | each subject is aligned after the split | `align` |
 //! | training in any mode, seed by seed, from a checkpoint if there is one | [`Experiment`], [`run`], [`Resumable`] |
+//! | several runs: the paper's, or all values of a setting | [`Several`], [`reproduction`], [`sweep`] |
 //! | predictions become numbers | [`metrics`] |
+//! | what a trained network looks at | `portrait` |
 //! | what a run would do | [`Forecast`] |
 //! | a saved model on other data | [`evaluate_model`] |
 
 mod align;
 mod apportion;
 mod checkpoint;
+mod complete;
 pub mod config;
 mod course;
 mod data;
@@ -27,14 +30,19 @@ mod natural;
 mod network;
 mod observer;
 pub mod partition;
+mod portrait;
+pub mod reproduction;
 mod results;
 mod runner;
 mod scores;
 mod seed_run;
 mod sharing_error;
 pub mod split;
+mod spread;
 mod store;
+pub mod sweep;
 
+pub use complete::Several;
 pub use data::{Content, Dataset, load};
 pub use design::Design;
 pub use error::Error;

@@ -6,7 +6,7 @@ use fedspd_federated::{Desk, Round, RoundReport, Shard, in_order};
 use fedspd_manifold::Real;
 use fedspd_nn::file::{self, Manifest};
 use fedspd_nn::{Evaluation, Model, ParamSet};
-use fedspd_run::{DroppedClient, Event, LayerReport, Round as RoundEvent};
+use fedspd_run::{DroppedClient, Event, LayerReport, Portrait, Round as RoundEvent};
 
 use crate::checkpoint::{Checkpoint, Past};
 use crate::config::Mode;
@@ -31,8 +31,11 @@ pub(crate) struct Setting<'a, T: Real, M: Model<T>> {
     pub(crate) manifest: Manifest,
     /// Fits statistics to trials of someone new, without their labels.
     pub(crate) calibrate: &'a Calibrate<'a, T>,
+    /// What a network looks at, if that can be said.
+    pub(crate) portrait: &'a Draw<'a, T>,
 }
 
+type Draw<'a, T> = dyn Fn(&ParamSet<T>) -> Result<Option<Portrait>, Error> + 'a;
 type Calibrate<'a, T> = dyn Fn(&mut ParamSet<T>, &[usize]) -> Result<(), Error> + 'a;
 
 impl<T: Real, M: Model<T>> Setting<'_, T, M> {
@@ -314,6 +317,9 @@ impl<T: Real, M: Model<T>> Setting<'_, T, M> {
     ) -> Result<(), Error> {
         // Training of each client by itself gives as many models as clients, and none of them is the result.
         let [course] = courses else { return Ok(()) };
+        if let Some(portrait) = (self.portrait)(&course.parameters())? {
+            portrait.write(&store.portrait(seed))?;
+        }
         match file::save(&store.model(seed), &self.manifest, &course.parameters()) {
             Err(fedspd_nn::Error::Model { fault, .. }) => {
                 warn(Some(store), observer, &format!("the model of seed {seed} is not saved: {fault}"))

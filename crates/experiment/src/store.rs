@@ -45,6 +45,10 @@ impl Store {
         checkpoint.write(&self.folder.checkpoint(seed))
     }
 
+    pub(crate) fn portrait(&self, seed: u64) -> PathBuf {
+        self.folder.portrait(seed)
+    }
+
     pub(crate) fn model(&self, seed: u64) -> PathBuf {
         self.folder.model(seed)
     }

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use clap::Args;
 use fedspd_eeg::sample;
-use fedspd_experiment::config::{Aggregation, AlignKind, Config, Mode, Seeds, builtin};
+use fedspd_experiment::config::{Aggregation, AlignKind, Config, Mode, Preset, Seeds};
 use fedspd_experiment::{Experiment, Headline, headline, in_memory};
 
 use crate::failure::Failure;

@@ -1,14 +1,140 @@
-//! Configurations that are part of the program, by name.
+//! Experiments that are part of the program, by name: files under `presets/`, and those with one or two values changed.
 
-/// Name and text of each.
-const BUILT_IN: [(&str, &str); 1] = [("sample", include_str!("../../../../presets/sample.toml"))];
+use super::{Config, ConfigError, Override};
 
-/// The text of a built-in configuration.
-pub fn builtin(name: &str) -> Option<&'static str> {
-    BUILT_IN.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+/// A built-in experiment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Preset {
+    /// What it is called.
+    pub name: &'static str,
+    /// What it is, in a few words.
+    pub about: &'static str,
+    /// The file that it is made of.
+    pub text: &'static str,
+    /// What is different from the file, as on the command line.
+    pub changes: &'static [&'static str],
 }
 
-/// The names of the built-in configurations.
-pub fn builtin_names() -> Vec<&'static str> {
-    BUILT_IN.iter().map(|(name, _)| *name).collect()
+macro_rules! preset {
+    ($name:literal, $about:literal, $file:literal, [$($change:literal),*]) => {
+        Preset {
+            name: $name,
+            about: $about,
+            text: include_str!(concat!("../../../../presets/", $file, ".toml")),
+            changes: &[$($change),*],
+        }
+    };
+}
+
+/// All of them, in the order in which they are listed.
+pub const PRESETS: [Preset; 21] = [
+    preset!("sample", "the embedded sample with the paper's SPDnet for PhysionetMI", "sample", []),
+    preset!(
+        "physionet-mi-spdnet",
+        "the paper's SPDnet: ProjAvg, full participation",
+        "physionet-mi-spdnet",
+        []
+    ),
+    preset!(
+        "physionet-mi-spdnet-half",
+        "ProjAvg, half participation",
+        "physionet-mi-spdnet",
+        ["federated.participation=0.5"]
+    ),
+    preset!(
+        "physionet-mi-spdnet-rl-avg",
+        "RLAvg, full participation",
+        "physionet-mi-spdnet",
+        ["federated.aggregation=rl-avg"]
+    ),
+    preset!(
+        "physionet-mi-spdnet-half-rl-avg",
+        "RLAvg, half participation",
+        "physionet-mi-spdnet",
+        ["federated.aggregation=rl-avg", "federated.participation=0.5"]
+    ),
+    preset!(
+        "physionet-mi-spdnet-centralised",
+        "SPDnet with all data in one place",
+        "physionet-mi-spdnet",
+        ["mode=centralised"]
+    ),
+    preset!("physionet-mi-eegnet", "the paper's EEGNet: full participation", "physionet-mi-eegnet", []),
+    preset!(
+        "physionet-mi-eegnet-half",
+        "EEGNet, half participation",
+        "physionet-mi-eegnet",
+        ["federated.participation=0.5"]
+    ),
+    preset!(
+        "physionet-mi-eegnet-centralised",
+        "EEGNet with all data in one place",
+        "physionet-mi-eegnet",
+        ["mode=centralised"]
+    ),
+    preset!("physionet-mi-tangent", "recentred tangent space, no BiMap", "physionet-mi-tangent", []),
+    preset!(
+        "physionet-mi-best",
+        "ours: three windows, recentred, chosen on validation trials",
+        "physionet-mi-best",
+        []
+    ),
+    preset!("weibo2014-spdnet", "the paper's SPDnet: ProjAvg, full participation", "weibo2014-spdnet", []),
+    preset!(
+        "weibo2014-spdnet-half",
+        "ProjAvg, half participation",
+        "weibo2014-spdnet",
+        ["federated.participation=0.5"]
+    ),
+    preset!(
+        "weibo2014-spdnet-rl-avg",
+        "RLAvg, full participation",
+        "weibo2014-spdnet",
+        ["federated.aggregation=rl-avg"]
+    ),
+    preset!(
+        "weibo2014-spdnet-half-rl-avg",
+        "RLAvg, half participation",
+        "weibo2014-spdnet",
+        ["federated.aggregation=rl-avg", "federated.participation=0.5"]
+    ),
+    preset!(
+        "weibo2014-spdnet-centralised",
+        "SPDnet with all data in one place",
+        "weibo2014-spdnet",
+        ["mode=centralised"]
+    ),
+    preset!("weibo2014-eegnet", "the paper's EEGNet: full participation", "weibo2014-eegnet", []),
+    preset!(
+        "weibo2014-eegnet-half",
+        "EEGNet, half participation",
+        "weibo2014-eegnet",
+        ["federated.participation=0.5"]
+    ),
+    preset!(
+        "weibo2014-eegnet-centralised",
+        "EEGNet with all data in one place",
+        "weibo2014-eegnet",
+        ["mode=centralised"]
+    ),
+    preset!("weibo2014-tangent", "recentred tangent space, no BiMap", "weibo2014-tangent", []),
+    preset!("weibo2014-best", "ours, as it is on PhysionetMI", "weibo2014-best", []),
+];
+
+impl Preset {
+    /// The built-in experiment of a name.
+    pub fn find(name: &str) -> Option<&'static Self> {
+        PRESETS.iter().find(|preset| preset.name == name)
+    }
+
+    /// Its configuration, with changes on top of its own.
+    ///
+    /// # Errors
+    /// The first fault of a change.
+    pub fn config(&self, changes: &[Override]) -> Result<Config, ConfigError> {
+        let own = self.changes.iter().map(|change| change.parse());
+        let mut all: Vec<Override> = own.collect::<Result<_, _>>()?;
+        all.extend_from_slice(changes);
+        Config::parse(self.text, &format!("the built-in `{}`", self.name), &all)
+    }
 }

@@ -37,7 +37,7 @@ mod train;
 mod tree;
 
 pub use align::{Align, AlignFit, AlignKind};
-pub use builtin::{builtin, builtin_names};
+pub use builtin::{PRESETS, Preset};
 pub use clients::Clients;
 pub use covariance::Covariance;
 pub use data::{Data, Generated};
@@ -57,10 +57,12 @@ pub use train::{OptimiserKind, SchedulerKind, Train};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use toml::Value;
 
 use self::rules::Rules;
 use self::tree::{File, Kind, Node};
+use crate::error::hexadecimal;
 
 /// The newest version of the file.
 pub const NEWEST_VERSION: i64 = 1;
@@ -178,6 +180,13 @@ impl Config {
     pub fn to_toml(&self) -> String {
         toml::to_string(&self.clone().resolved())
             .unwrap_or_else(|fault| format!("# this configuration cannot be written as TOML: {fault}\n"))
+    }
+
+    /// SHA-256 of all settings that have a say in results, in hexadecimal digits.
+    pub fn hash(&self) -> String {
+        let mut config = self.clone();
+        (config.run.threads, config.run.checkpoint_every) = (0, 1);
+        hexadecimal(&Sha256::digest(config.to_toml()))
     }
 
     /// The JSON Schema (draft 2020-12) of the file, for editors.

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use fedspd_eeg::Estimator;
 use fedspd_experiment::config::{
-    Aggregation, Clients, Config, ConfigError, EpochsLocal, Mode, ModelKind, Override, Precision, Source,
-    builtin, builtin_names, template,
+    Aggregation, Clients, Config, ConfigError, EpochsLocal, Mode, ModelKind, Override, PRESETS, Precision,
+    Preset, Source, template,
 };
 
 const SAMPLE: &str = "[data]\nname = \"sample\"\n";
@@ -79,7 +79,7 @@ fn overrides_are_toml_or_words() {
 fn a_configuration_survives_the_way_to_toml_and_back() {
     let all = [
         (SAMPLE.to_owned(), vec![]),
-        (builtin("sample").unwrap().to_owned(), vec!["run.seeds=0..10", "mode=centralised"]),
+        (Preset::find("sample").unwrap().text.to_owned(), vec!["run.seeds=0..10", "mode=centralised"]),
         (template("mine"), vec!["federated.epochs_local={default = 3, a = 5, \"b c\" = 1}"]),
         (
             "data.name = 'own/study.toml'".to_owned(),
@@ -214,12 +214,12 @@ fn the_schema_is_closed_and_says_what_keys_are() {
 
 #[test]
 fn built_in_configurations_are_sound() {
-    assert_eq!(builtin_names(), ["sample"]);
-    assert_eq!(builtin("smple"), None);
-    for name in builtin_names() {
-        parse(builtin(name).unwrap(), &[]);
+    assert_eq!(Preset::find("smple"), None);
+    for preset in PRESETS {
+        let config = preset.config(&[]).unwrap_or_else(|error| panic!("{}: {error}", preset.name));
+        assert!(preset.name.starts_with(&config.data.name), "{}", preset.name);
     }
-    assert_eq!(parse(builtin("sample").unwrap(), &[]), Config::new("sample"));
+    assert_eq!(Preset::find("sample").unwrap().config(&[]).unwrap(), Config::new("sample"));
 }
 
 #[test]

@@ -1,0 +1,60 @@
+//! One run of several: begun, gone on with, or left as it is.
+
+use std::path::Path;
+
+use fedspd_eeg::prepare::Progress;
+use fedspd_run::{Manifest, RunFolder, Status};
+
+use crate::config::Config;
+use crate::experiment::Experiment;
+use crate::{Ended, Error, Observer, Resumable, run};
+
+/// Runs of several configurations, one after the other. Data are loaded again only where another configuration needs others.
+#[derive(Default)]
+pub struct Several {
+    last: Option<Experiment>,
+}
+
+impl Several {
+    /// Brings the run of a folder to its end: begins it, goes on with it, or leaves it alone where it is done.
+    ///
+    /// # Errors
+    /// [`Error::ConfigChanged`] if the folder holds a run of another configuration; whatever happens in loading and training.
+    pub fn complete<O: Observer + Send>(
+        &mut self,
+        config: &Config,
+        name: &str,
+        folder: &Path,
+        progress: &impl Progress,
+        observer: impl FnOnce(usize) -> O,
+    ) -> Result<Ended, Error> {
+        if let Ok(begun) = RunFolder::open(folder) {
+            let manifest = Manifest::read(&begun.manifest())?;
+            if manifest.config_hash != config.hash() {
+                return Err(Error::ConfigChanged { path: begun.config() });
+            }
+            if manifest.status == Status::Done {
+                return Ok(Ended::Finished);
+            }
+            let run = Resumable::open(folder, |begun| begun.run.threads = config.run.threads, progress)?;
+            let rounds = run.rounds_left()?;
+            return Ok(run.go_on(&mut observer(rounds))?.1);
+        }
+        let experiment = self.experiment(config, progress)?;
+        let rounds = experiment.rounds() as usize * config.run.seeds.as_slice().len();
+        Ok(run(experiment, name, folder, &mut observer(rounds))?.1)
+    }
+
+    /// The experiment of a configuration, with the data at hand if they are the same.
+    pub fn experiment(&mut self, config: &Config, progress: &impl Progress) -> Result<&Experiment, Error> {
+        let same = |last: &Experiment| {
+            let (last, this) = (&last.config, config);
+            (&last.data, &last.covariance, last.model.kind) == (&this.data, &this.covariance, this.model.kind)
+        };
+        let next = match self.last.take() {
+            Some(last) if same(&last) => last.with(config.clone())?,
+            _ => Experiment::new(config.clone(), progress)?,
+        };
+        Ok(self.last.insert(next))
+    }
+}

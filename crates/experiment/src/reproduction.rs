@@ -1,0 +1,57 @@
+//! The paper's experiments on a dataset, and ours beside them.
+
+use crate::config::{Config, ConfigError, Override, PRESETS, Preset};
+
+/// Folds of leave-run-out: PhysionetMI has three runs of each kind of imagery.
+const RUN_FOLDS: usize = 3;
+/// Folds of subjects that nobody trains on.
+const SUBJECT_FOLDS: usize = 5;
+/// Seeds of a fold: folds are many, and the scores of all of them are pooled.
+const FOLD_SEEDS: &str = "0..2";
+
+/// One run of a reproduction.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cell {
+    /// What it is called: the name of its folder.
+    pub name: String,
+    /// What is run.
+    pub config: Config,
+}
+
+/// The datasets of the paper.
+pub const DATASETS: [&str; 2] = ["physionet-mi", "weibo2014"];
+
+/// All runs of a dataset: the presets with its name in their order, then the best of them on whole runs and on whole subjects that it has not seen.
+///
+/// # Errors
+/// The first fault of a change.
+pub fn cells(dataset: &str, subjects: &[&str], changes: &[Override]) -> Result<Vec<Cell>, ConfigError> {
+    let mut cells = Vec::new();
+    for preset in PRESETS.iter().filter(|preset| preset.name.starts_with(&format!("{dataset}-"))) {
+        cells.push(Cell { name: preset.name.to_owned(), config: preset.config(changes)? });
+    }
+    let Some(best) = Preset::find(&format!("{dataset}-best")) else { return Ok(cells) };
+    let mut fold = |name: String, own: Vec<String>| -> Result<(), ConfigError> {
+        let mut all = changes.to_vec();
+        for change in own {
+            all.push(change.parse()?);
+        }
+        all.push(format!("run.seeds={FOLD_SEEDS:?}").parse()?);
+        cells.push(Cell { name, config: best.config(&all)? });
+        Ok(())
+    };
+    for number in 0..RUN_FOLDS {
+        let split = [
+            "split.kind=leave-run-out".into(),
+            format!("split.folds={RUN_FOLDS}"),
+            format!("split.fold={number}"),
+        ];
+        fold(format!("{dataset}-best-runs-{number}"), split.into())?;
+    }
+    for number in 0..SUBJECT_FOLDS {
+        let held_out: Vec<&str> = subjects.iter().skip(number).step_by(SUBJECT_FOLDS).copied().collect();
+        let held_out = format!("split.held_out_subjects={:?}", held_out.join(","));
+        fold(format!("{dataset}-best-subjects-{number}"), vec![held_out])?;
+    }
+    Ok(cells)
+}
