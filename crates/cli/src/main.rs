@@ -3,6 +3,7 @@
 //! One file per verb under `verbs/`; this file parses, calls the verb and turns its result into an exit code:
 //! 0 success, 1 the user can fix it, 2 a bug or the environment, 130 interrupted.
 
+mod chosen;
 mod failure;
 mod interrupt;
 mod outcome;
@@ -38,6 +39,10 @@ enum Verb {
     New(verbs::new::Arguments),
     /// Run an experiment: a built-in one such as `sample`, or a configuration of your own.
     Run(verbs::run::Arguments),
+    /// Run one experiment with several values of a setting, and choose on validation trials.
+    Sweep(verbs::sweep::Arguments),
+    /// Run the paper's experiments on a dataset, and ours beside them; ends in its table and figure.
+    Reproduce(verbs::reproduce::Arguments),
     /// Go on with a run that was interrupted or killed.
     Resume(verbs::resume::Arguments),
     /// Try a trained model on other data.
@@ -67,6 +72,8 @@ fn command() -> ExitCode {
         Verb::Data(arguments) => verbs::data::run(&arguments, &mut out),
         Verb::New(arguments) => verbs::new::run(&arguments, &mut out),
         Verb::Run(arguments) => verbs::run::run(&arguments, &mut out),
+        Verb::Sweep(arguments) => verbs::sweep::run(&arguments, &mut out),
+        Verb::Reproduce(arguments) => verbs::reproduce::run(&arguments, &mut out),
         Verb::Resume(arguments) => verbs::resume::run(&arguments, &mut out),
         Verb::Eval(arguments) => verbs::eval::run(&arguments, &mut out),
         Verb::Doctor(arguments) => verbs::doctor::run(&arguments, &mut out),

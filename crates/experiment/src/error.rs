@@ -157,6 +157,11 @@ impl Error {
         }
     }
 
+    /// Whether recordings are not there, rather than at fault.
+    pub fn is_missing_data(&self) -> bool {
+        matches!(self, Self::Data(error) if matches!(**error, fedspd_eeg::Error::Missing { .. }))
+    }
+
     /// Whether the cause is the machine and not what was asked for.
     pub fn is_environment(&self) -> bool {
         match self {

@@ -1,6 +1,9 @@
 //! The paper's experiments on a dataset, and ours beside them.
 
-use crate::config::{Config, ConfigError, Override, PRESETS, Preset};
+use fedspd_eeg::dataset;
+
+use crate::Error;
+use crate::config::{Config, Override, PRESETS, Preset};
 
 /// Folds of leave-run-out: PhysionetMI has three runs of each kind of imagery.
 const RUN_FOLDS: usize = 3;
@@ -24,14 +27,15 @@ pub const DATASETS: [&str; 2] = ["physionet-mi", "weibo2014"];
 /// All runs of a dataset: the presets with its name in their order, then the best of them on whole runs and on whole subjects that it has not seen.
 ///
 /// # Errors
-/// The first fault of a change.
-pub fn cells(dataset: &str, subjects: &[&str], changes: &[Override]) -> Result<Vec<Cell>, ConfigError> {
+/// The first fault of a change, or a dataset that is not known.
+pub fn cells(dataset: &str, changes: &[Override]) -> Result<Vec<Cell>, Error> {
     let mut cells = Vec::new();
     for preset in PRESETS.iter().filter(|preset| preset.name.starts_with(&format!("{dataset}-"))) {
         cells.push(Cell { name: preset.name.to_owned(), config: preset.config(changes)? });
     }
     let Some(best) = Preset::find(&format!("{dataset}-best")) else { return Ok(cells) };
-    let mut fold = |name: String, own: Vec<String>| -> Result<(), ConfigError> {
+    let subjects = subjects(dataset, &best.config(changes)?)?;
+    let mut fold = |name: String, own: Vec<String>| -> Result<(), Error> {
         let mut all = changes.to_vec();
         for change in own {
             all.push(change.parse()?);
@@ -49,9 +53,21 @@ pub fn cells(dataset: &str, subjects: &[&str], changes: &[Override]) -> Result<V
         fold(format!("{dataset}-best-runs-{number}"), split.into())?;
     }
     for number in 0..SUBJECT_FOLDS {
-        let held_out: Vec<&str> = subjects.iter().skip(number).step_by(SUBJECT_FOLDS).copied().collect();
+        let held_out: Vec<&str> = subjects.iter().skip(number).step_by(SUBJECT_FOLDS).map(String::as_str).collect();
         let held_out = format!("split.held_out_subjects={:?}", held_out.join(","));
         fold(format!("{dataset}-best-subjects-{number}"), vec![held_out])?;
     }
     Ok(cells)
+}
+
+/// Who takes part.
+fn subjects(dataset: &str, config: &Config) -> Result<Vec<String>, Error> {
+    let definition = dataset::definition(dataset)?;
+    let asked = config.data.subjects.as_ref().or(definition.subjects.as_ref()).map_or(&[][..], |all| all.ids());
+    let left_out = |id: &String| {
+        let excluded = config.data.exclude.as_ref().is_some_and(|exclude| exclude.ids().contains(id));
+        let unfit = |one: &dataset::Excluded| one.subject == *id && !(one.unless_resampled && config.data.resample);
+        excluded || definition.excluded.iter().any(unfit)
+    };
+    Ok(asked.iter().filter(|id| !left_out(id)).cloned().collect())
 }

@@ -51,11 +51,11 @@ impl Sweep {
     ///
     /// # Errors
     /// As `parse` finds the configuration with it.
-    pub fn change(
+    pub fn change<E: From<ConfigError>>(
         &self,
         value: &str,
-        parse: impl Fn(Override) -> Result<Config, ConfigError>,
-    ) -> Result<Config, ConfigError> {
+        parse: impl Fn(Override) -> Result<Config, E>,
+    ) -> Result<Config, E> {
         let plain: Override = format!("{}={value}", self.key).parse()?;
         parse(plain).or_else(|fault| {
             let list: Override = format!("{}=[{value}]", self.key).parse()?;

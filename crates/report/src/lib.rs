@@ -8,6 +8,8 @@
 //! | a folder becomes a [`Run`] | `run` |
 //! | runs are told apart by what differs | `label` |
 //! | what is said, part by part | `sections` |
+//! | the paper's numbers beside ours | `paper` |
+//! | one setting, several values | `swept` |
 //! | figures | [`chart`], [`scalp`] |
 //! | tables | [`Table`] |
 //! | files | [`Report`] |
@@ -17,14 +19,18 @@ mod error;
 mod label;
 mod latex;
 mod page;
+mod paper;
 mod report;
 mod run;
 pub mod scalp;
 mod sections;
+mod swept;
 mod table;
 mod words;
 
 pub use error::Error;
+pub use paper::CellRun;
 pub use report::{Formats, Report};
 pub use run::{Course, Run};
+pub use swept::SweepRun;
 pub use table::{Best, Cell, Table};

@@ -9,7 +9,7 @@ use fedspd_run::atomic;
 use crate::page::page;
 use crate::sections::{self, Part, Section};
 use crate::words::count;
-use crate::{Error, Run, label};
+use crate::{Error, Run, Table, label};
 
 /// What is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +73,18 @@ impl Report {
             )
         };
         Ok(Self { title, about, sections: sections::all(&runs, name_subjects) })
+    }
+
+    /// Of parts that were made elsewhere.
+    pub(crate) fn made_of(title: String, about: String, sections: Vec<Section>) -> Self {
+        Self { title, about, sections }
+    }
+
+    /// A table by its slug as lines of plain text; nothing if there is none.
+    pub fn text(&self, slug: &str) -> String {
+        let parts = self.sections.iter().flat_map(|section| &section.parts);
+        let tables = parts.filter_map(|part| if let Part::Table(table) = part { Some(table) } else { None });
+        tables.filter(|table| table.slug == slug).map(Table::text).collect()
     }
 
     /// The page.

@@ -113,6 +113,21 @@ impl Table {
         out + "</tbody></table></div>"
     }
 
+    /// As lines of plain text in columns.
+    pub fn text(&self) -> String {
+        let body = self.rows.iter().map(|row| row.iter().map(|cell| cell.text(" ± ")).collect());
+        let lines: Vec<Vec<String>> = std::iter::once(self.head.clone()).chain(body).collect();
+        let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
+        let widths: Vec<usize> = (0..self.head.len()).map(width).collect();
+        let shown = |line: &Vec<String>| {
+            let cells = line.iter().zip(&widths).enumerate().map(|(column, (text, &width))| {
+                if column == 0 { format!("  {text:<width$}") } else { format!("  {text:>width$}") }
+            });
+            cells.collect::<String>().trim_end().to_owned() + "\n"
+        };
+        lines.iter().map(shown).collect()
+    }
+
     /// As CSV (RFC 4180): a score has two columns, mean and deviation, with all their digits; an empty field where there is none.
     pub fn csv(&self) -> String {
         let score = |column: usize| self.rows.iter().any(|row| matches!(row[column], Cell::Score { .. }));

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use clap::Args;
 use fedspd_eeg::sample;
-use fedspd_experiment::config::{Aggregation, AlignKind, Config, Mode, Preset, Seeds};
+use fedspd_experiment::config::{Aggregation, AlignKind, Mode, Seeds};
 use fedspd_experiment::{Experiment, Headline, headline, in_memory};
 
 use crate::failure::Failure;
@@ -41,8 +41,7 @@ const THRESHOLDS: [(AlignKind, f64); 2] = [(AlignKind::None, 1e-2), (AlignKind::
 
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
     interrupt::listen();
-    let text = builtin("sample").unwrap_or_default();
-    let mut config = Config::parse(text, "the built-in `sample`", &[])?;
+    let (mut config, _) = chosen::config("sample", &[])?;
     config.run.seeds = Seeds::new(vec![arguments.seed]).map_err(Failure::Usage)?;
     let rounds = usize::from(arguments.rounds);
     (config.federated.rounds, config.train.epochs) = (rounds, 2 * rounds);

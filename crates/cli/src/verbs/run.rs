@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use fedspd_experiment::config::{Config, Override, Source, builtin, builtin_names};
+use fedspd_experiment::config::{Config, Override, PRESETS};
 use fedspd_experiment::{Experiment, Forecast, run as run_experiment};
 
 use super::data::{Format, write_json};
@@ -12,13 +12,17 @@ use crate::failure::Failure;
 use crate::progress::Bar;
 use crate::rounds::Display;
 use crate::table::Table;
-use crate::{interrupt, outcome};
+use crate::{chosen, interrupt, outcome};
 
 /// What to run, and how.
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// A built-in experiment such as `sample`, or the path of a configuration (see `fedspd new`).
-    name: String,
+    #[arg(required_unless_present = "list")]
+    name: Option<String>,
+    /// Show what is built in.
+    #[arg(long)]
+    list: bool,
     /// Another value for a key, such as federated.aggregation=rl-avg; as often as needed.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     overrides: Vec<Override>,
@@ -42,7 +46,11 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
-    let (config, name) = config(arguments)?;
+    // The parser asks for a name where there is no --list.
+    let Some(name) = arguments.name.as_deref().filter(|_| !arguments.list) else {
+        return list(arguments.format, out);
+    };
+    let (config, name) = config(arguments, name)?;
     let files = Bar::new(arguments.display.shown(), 0, "files");
     let experiment = Experiment::new(config, &files)?;
     files.finish();
@@ -61,39 +69,30 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     outcome::write((seeds, experiment.held_out_note()), &folder, &results, ended, arguments.format, out)
 }
 
-/// The configuration with all overrides, and its name.
-fn config(arguments: &Arguments) -> Result<(Config, String), Failure> {
-    let mut overrides = arguments.overrides.clone();
+/// The configuration with all changes, and its name.
+fn config(arguments: &Arguments, name: &str) -> Result<(Config, String), Failure> {
+    let mut changes = arguments.overrides.clone();
     if let Some(seeds) = &arguments.seeds {
-        overrides.push(format!("run.seeds={seeds:?}").parse()?);
+        changes.push(format!("run.seeds={seeds:?}").parse()?);
     }
     if let Some(threads) = arguments.threads {
-        overrides.push(format!("run.threads={threads}").parse()?);
+        changes.push(format!("run.threads={threads}").parse()?);
     }
-    let (text, file, name) = if let Some(text) = builtin(&arguments.name) {
-        (text.to_owned(), format!("the built-in `{}`", arguments.name), arguments.name.clone())
-    } else {
-        let path = Path::new(&arguments.name);
-        let text = std::fs::read_to_string(path).map_err(|error| unreadable(&arguments.name, &error))?;
-        let stem = path.file_stem().map_or_else(|| "run".into(), |stem| stem.to_string_lossy().into_owned());
-        (text, arguments.name.clone(), stem)
-    };
-    let mut config = Config::parse(&text, &file, &overrides)?;
-    // A run may be resumed from anywhere.
-    if let Source::Definition(path) | Source::Npz(path) = config.data.source()? {
-        config.data.name = std::path::absolute(&path)?.to_string_lossy().into_owned();
-    }
-    if let Some(root) = &config.data.root {
-        config.data.root = Some(std::path::absolute(root)?);
-    }
-    Ok((config, name))
+    chosen::config(name, &changes)
 }
 
-fn unreadable(name: &str, error: &std::io::Error) -> Failure {
-    let known = builtin_names().join(", ");
-    Failure::Usage(format!(
-        "{name} is not a built-in experiment ({known}), and the file cannot be read: {error}"
-    ))
+/// What is built in.
+fn list(format: Format, out: &mut impl Write) -> Result<(), Failure> {
+    if format == Format::Json {
+        let presets: Vec<_> =
+            PRESETS.iter().map(|preset| serde_json::json!({ "name": preset.name, "about": preset.about })).collect();
+        return write_json(out, &presets);
+    }
+    let mut table = Table::new(2, &["name", "what"]);
+    for preset in PRESETS {
+        table.row(vec![preset.name.into(), preset.about.into()]);
+    }
+    Ok(table.write(out)?)
 }
 
 fn forecast(experiment: &Experiment, format: Format, out: &mut impl Write) -> Result<(), Failure> {

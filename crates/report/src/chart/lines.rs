@@ -12,6 +12,8 @@ pub struct Series {
     pub name: String,
     /// Its colour, dash and marker, by number.
     pub style: usize,
+    /// Whether it is what others are compared with: drawn thin and dotted, without a mark at its end.
+    pub behind: bool,
     /// Its points from left to right.
     pub points: Vec<Point>,
 }
@@ -102,10 +104,14 @@ impl Lines<'_> {
         for series in series {
             let places: Vec<(f64, f64)> =
                 series.points.iter().filter_map(|point| plot.at(point.x, point.y)).collect();
-            plot.canvas.path(&places, Stroke::series(series.style));
+            let stroke = Stroke::series(series.style);
+            let stroke = if series.behind { Stroke { width: 1.1, dash: "1 2.5", ..stroke } } else { stroke };
+            plot.canvas.path(&places, stroke);
             if let Some(&(x, y)) = places.last() {
-                plot.canvas.marker((x, y), series.style, 3.0, 1.0);
-                ends.push((&series.name, y, Stroke::series(series.style)));
+                if !series.behind {
+                    plot.canvas.marker((x, y), series.style, 3.0, 1.0);
+                }
+                ends.push((&series.name, y, stroke));
             }
         }
         if direct {

@@ -9,7 +9,7 @@
 //! ```
 //! use fedspd_report::chart::{Axis, Figure, Lines, Point, Series};
 //! let points = (1..=10).map(|round| Point::new(f64::from(round), 25.0 + f64::from(round)).within(1.5));
-//! let series = [Series { name: "ProjAvg".into(), style: 0, points: points.collect() }];
+//! let series = [Series { name: "ProjAvg".into(), style: 0, behind: false, points: points.collect() }];
 //! let chart = Lines { heading: "All clients", x: Axis::new("round"), y: Axis::new("test F1, %"), references: &[] };
 //! let figure = Figure {
 //!     slug: "convergence".into(),

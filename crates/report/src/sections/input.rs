@@ -14,7 +14,7 @@ fn curve(name: &str, style: usize, spectrum: &Spectrum) -> Series {
         y: median,
         band: Some((low, high)),
     };
-    Series { name: name.to_owned(), style, points: values.map(point).collect() }
+    Series { name: name.to_owned(), style, behind: false, points: values.map(point).collect() }
 }
 
 pub(super) fn figure(run: &Run, seed: u64, portrait: &Portrait) -> Figure {

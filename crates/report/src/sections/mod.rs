@@ -6,11 +6,11 @@ mod course;
 mod federation;
 mod input;
 mod mistakes;
-mod network;
+pub(crate) mod network;
 mod participation;
 mod plane;
 mod result;
-mod setup;
+pub(crate) mod setup;
 
 use crate::Run;
 use crate::chart::{Figure, Point, Series};
@@ -62,11 +62,11 @@ pub(crate) fn all(runs: &[Run], name_subjects: bool) -> Vec<Section> {
 }
 
 /// A course as a curve, in percent if asked for.
-fn curve(name: &str, style: usize, course: &Course, factor: f64) -> Series {
+pub(crate) fn curve(name: &str, style: usize, course: &Course, factor: f64) -> Series {
     let point = |(round, summary): &(f64, fedspd_run::Summary)| {
         Point::new(*round, factor * summary.mean).within(factor * summary.std)
     };
-    Series { name: name.to_owned(), style, points: course.iter().map(point).collect() }
+    Series { name: name.to_owned(), style, behind: false, points: course.iter().map(point).collect() }
 }
 
 /// How deviations are told in captions.

@@ -11,7 +11,7 @@ use crate::words::{class, list};
 /// How many columns are shown: those that the last layer makes most of.
 const COLUMNS: usize = 6;
 
-pub(super) fn section(runs: &[Run]) -> Section {
+pub(crate) fn section(runs: &[Run]) -> Section {
     let mut parts = Vec::new();
     let found = runs.iter().find_map(|run| Some((run, run.portrait.as_ref()?)));
     if let Some((run, (seed, portrait))) = found {

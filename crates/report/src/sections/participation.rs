@@ -154,7 +154,7 @@ fn counted(heading: &str, style: usize, run: &Run) -> Canvas {
     counts.sort_unstable();
     let points =
         counts.iter().enumerate().map(|(place, &count)| Point::new(place as f64 + 1.0, count as f64));
-    let series = [Series { name: String::new(), style, points: points.collect() }];
+    let series = [Series { name: String::new(), style, behind: false, points: points.collect() }];
     Lines { heading, x: Axis::new("clients, least first"), y: Axis::new("rounds"), references: &[] }
         .draw(&series)
 }

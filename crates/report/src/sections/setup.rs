@@ -7,7 +7,7 @@ use crate::Run;
 use crate::table::{Best, Cell, Table};
 use crate::words::{bytes, class, count, duration, list, share};
 
-pub(super) fn section(runs: &[Run], name_subjects: bool) -> Section {
+pub(crate) fn section(runs: &[Run], name_subjects: bool) -> Section {
     let mut parts = vec![Part::Table(facts(runs))];
     for run in runs {
         parts.extend(excluded(run, name_subjects, runs.len() > 1).map(Part::Text));

@@ -1,0 +1,39 @@
+//! Which experiment: a built-in one by its name, or a file.
+
+use std::path::Path;
+
+use fedspd_experiment::config::{Config, Override, PRESETS, Preset, Source};
+
+use crate::failure::Failure;
+
+/// The configuration of a name or a file with all changes, and what it is called.
+pub(crate) fn config(name: &str, changes: &[Override]) -> Result<(Config, String), Failure> {
+    let (config, name) = if let Some(preset) = Preset::find(name) {
+        (preset.config(changes)?, name.to_owned())
+    } else {
+        let path = Path::new(name);
+        let text = std::fs::read_to_string(path).map_err(|error| unreadable(name, &error))?;
+        let stem = path.file_stem().map_or_else(|| "run".into(), |stem| stem.to_string_lossy().into_owned());
+        (Config::parse(&text, name, changes)?, stem)
+    };
+    Ok((with_absolute_paths(config)?, name))
+}
+
+/// A run may be resumed from anywhere.
+pub(crate) fn with_absolute_paths(mut config: Config) -> Result<Config, Failure> {
+    if let Source::Definition(path) | Source::Npz(path) = config.data.source()? {
+        config.data.name = std::path::absolute(&path)?.to_string_lossy().into_owned();
+    }
+    if let Some(root) = &config.data.root {
+        config.data.root = Some(std::path::absolute(root)?);
+    }
+    Ok(config)
+}
+
+fn unreadable(name: &str, error: &std::io::Error) -> Failure {
+    let known: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
+    Failure::Usage(format!(
+        "{name} is not a built-in experiment ({}), and the file cannot be read: {error}",
+        known.join(", ")
+    ))
+}

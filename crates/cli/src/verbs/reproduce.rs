@@ -1,0 +1,98 @@
+//! `fedspd reproduce`: the paper's experiments on a dataset, with ours beside them.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use fedspd_experiment::config::Override;
+use fedspd_experiment::reproduction::{Cell, DATASETS, cells};
+use fedspd_experiment::{Ended, Several};
+use fedspd_report::{CellRun, Formats, Report};
+
+use crate::failure::Failure;
+use crate::progress::Bar;
+use crate::rounds::Display;
+use crate::{chosen, interrupt};
+
+/// What to reproduce, and where.
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// The dataset.
+    #[arg(value_parser = DATASETS)]
+    dataset: String,
+    /// The folder with the recordings; where `fedspd data fetch` puts them if absent.
+    #[arg(long)]
+    root: Option<PathBuf>,
+    /// Where the runs and the report go; `runs/reproduce-DATASET` if absent.
+    #[arg(long)]
+    out: Option<PathBuf>,
+    /// Only the runs whose names contain this; as often as needed. The report shows all that are there.
+    #[arg(long, value_name = "TEXT")]
+    only: Vec<String>,
+    /// Another value for a key, in all runs.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    overrides: Vec<Override>,
+    /// Threads; as many as the machine has if absent. Results do not depend on it.
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+    #[command(flatten)]
+    display: Display,
+}
+
+pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
+    let mut changes = arguments.overrides.clone();
+    if let Some(root) = &arguments.root {
+        changes.push(format!("data.root={:?}", root.display().to_string()).parse()?);
+    }
+    if let Some(threads) = arguments.threads {
+        changes.push(format!("run.threads={threads}").parse()?);
+    }
+    let default = || Path::new("runs").join(format!("reproduce-{}", arguments.dataset));
+    let folder = arguments.out.clone().unwrap_or_else(default);
+    let cells = cells(&arguments.dataset, &changes)?;
+    interrupt::listen();
+    let (mut several, mut runs) = (Several::default(), Vec::new());
+    for (place, cell) in cells.iter().enumerate() {
+        let wanted = arguments.only.is_empty() || arguments.only.iter().any(|text| cell.name.contains(text));
+        let path = folder.join(&cell.name);
+        let missing = if wanted {
+            writeln!(out, "{} of {}: {}", place + 1, cells.len(), cell.name)?;
+            out.flush()?;
+            complete(arguments, &mut several, cell, &path)?
+        } else {
+            (!path.is_dir()).then(|| "not asked for".to_owned())
+        };
+        if let Some(why) = &missing {
+            writeln!(out, "  not run: {why}")?;
+        }
+        runs.push(CellRun { name: cell.name.clone(), folder: path, missing });
+    }
+    let report = Report::reproduction(&arguments.dataset, &runs)?;
+    let page = report.write(&folder.join("report"), Formats::ALL)?;
+    write!(out, "\n{}\nReport: {}\n", report.text("paper"), page.display())?;
+    Ok(())
+}
+
+/// Brings a run to its end; or says why its data could not be had.
+fn complete(
+    arguments: &Arguments,
+    several: &mut Several,
+    cell: &Cell,
+    folder: &Path,
+) -> Result<Option<String>, Failure> {
+    let config = chosen::with_absolute_paths(cell.config.clone())?;
+    let files = Bar::new(arguments.display.shown(), 0, "files");
+    let ended = several.complete(&config, &cell.name, folder, &files, |rounds| {
+        files.finish();
+        arguments.display.rounds(rounds)
+    });
+    match ended {
+        Ok(Ended::Finished) => Ok(None),
+        Ok(Ended::Interrupted { round, .. }) => {
+            let resume = Some(format!("fedspd reproduce {}", arguments.dataset));
+            Err(Failure::Interrupted { round, resume })
+        }
+        Err(error) if error.is_missing_data() => Ok(Some(error.to_string())),
+        Err(error) => Err(error.into()),
+    }
+}

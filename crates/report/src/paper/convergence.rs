@@ -1,0 +1,62 @@
+//! The paper's figure of convergence, with ours in front.
+
+use super::Grid;
+use super::published;
+use crate::Run;
+use crate::chart::{Axis, Canvas, Figure, Lines, Point, Reference, Scale, Series};
+use crate::sections::{Part, Section, curve};
+
+/// Methods: name in the paper's data, in the presets, as one reads it.
+pub(super) const METHODS: [(&str, &str, &str); 3] =
+    [("eegnet", "eegnet", "EEGNet"), ("proj-avg", "spdnet", "ProjAvg"), ("rl-avg", "spdnet", "RLAvg")];
+
+/// The run of a method with a participation.
+pub(super) fn run<'a>(grid: &'a Grid, (method, model, _): (&str, &str, &str), half: bool) -> Option<&'a Run> {
+    let half = if half { "-half" } else { "" };
+    let average = if method == "rl-avg" { "-rl-avg" } else { "" };
+    grid.get(&format!("{model}{half}{average}"))
+}
+
+pub(super) fn section(grid: &Grid) -> Section {
+    let panels: Vec<Canvas> = [false, true].into_iter().map(|half| panel(grid, half)).collect();
+    let figure = Figure {
+        slug: "paper-convergence".into(),
+        title: "Test F1 by round, published and ours".into(),
+        description: "Curves of the test F1 by round for EEGNet, ProjAvg and RLAvg, as published and as run here, with full and with half participation.".into(),
+        caption: "Macro-F1 on the test trials of all clients together after each round. Thin dotted lines without a band are the coordinates in the paper’s source (means over ten seeds); thick lines with a band of ±1 \
+                  standard deviation are ours."
+            .into(),
+        columns: 2,
+        panels,
+    };
+    Section { slug: "paper-convergence", title: "The paper’s figure", parts: vec![Part::Figure(figure)] }
+}
+
+fn panel(grid: &Grid, half: bool) -> Canvas {
+    let participation = if half { 0.5 } else { 1.0 };
+    let mut series = Vec::new();
+    for (style, method) in METHODS.into_iter().enumerate() {
+        let points = published::curve(&grid.dataset, method.0, participation);
+        series.push(Series {
+            name: format!("{}, paper", method.2),
+            style,
+            behind: true,
+            points: points.iter().map(|&(round, mean, _)| Point::new(round, mean)).collect(),
+        });
+    }
+    for (style, method) in METHODS.into_iter().enumerate() {
+        if let Some(run) = run(grid, method, half) {
+            series.push(curve(method.2, style, &run.course(|round| round.test_f1), 100.0));
+        }
+    }
+    let chance = grid.runs.first().map(|(_, run)| 100.0 / run.manifest.classes.len().max(1) as f64);
+    let references: Vec<Reference> =
+        chance.map(|y| Reference { name: "chance".into(), y }).into_iter().collect();
+    Lines {
+        heading: if half { "half participation" } else { "full participation" },
+        x: Axis::on("round", Scale::linear(0.0, 150.0)),
+        y: Axis::on("test F1, %", Scale::linear(10.0, 50.0)),
+        references: &references,
+    }
+    .draw(&series)
+}

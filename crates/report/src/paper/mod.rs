@@ -1,0 +1,93 @@
+//! The paper's own numbers beside ours: Pautrel, Bouchard, Mian and Ginolhac, "FedSPDnet", Table I and the two figures of convergence.
+
+mod beyond;
+mod claims;
+mod convergence;
+mod published;
+mod table;
+
+use std::path::PathBuf;
+
+use crate::sections::{Part, Section, network, setup};
+use crate::{Error, Report, Run, label};
+
+/// A run of a reproduction: where it is, or why it is not there.
+#[derive(Clone, Debug)]
+pub struct CellRun {
+    /// Its name, which says what it is: that of a preset, such as `physionet-mi-spdnet-half`.
+    pub name: String,
+    /// Its folder.
+    pub folder: PathBuf,
+    /// Why it was not run.
+    pub missing: Option<String>,
+}
+
+/// The runs of a dataset by what they are.
+struct Grid {
+    dataset: String,
+    runs: Vec<(String, Run)>,
+    missing: Vec<(String, String)>,
+}
+
+impl Grid {
+    /// The run with a name after that of the dataset, such as `spdnet-half`.
+    fn get(&self, name: &str) -> Option<&Run> {
+        let name = format!("{}-{name}", self.dataset);
+        self.runs.iter().find(|(own, _)| *own == name).map(|(_, run)| run)
+    }
+
+    /// The runs whose names begin so.
+    fn folds(&self, prefix: &str) -> Vec<&Run> {
+        let prefix = format!("{}-{prefix}", self.dataset);
+        self.runs.iter().filter(|(name, _)| name.starts_with(&prefix)).map(|(_, run)| run).collect()
+    }
+}
+
+impl Report {
+    /// On the paper's experiments with a dataset: its table and figure with our numbers beside the published ones, each of its claims, and ours.
+    ///
+    /// # Errors
+    /// When a run that should be there cannot be read.
+    pub fn reproduction(dataset: &str, cells: &[CellRun]) -> Result<Self, Error> {
+        let mut grid = Grid { dataset: dataset.to_owned(), runs: Vec::new(), missing: Vec::new() };
+        for CellRun { name, folder, missing } in cells {
+            match missing {
+                Some(why) => grid.missing.push((name.clone(), why.clone())),
+                None => grid.runs.push((name.clone(), Run::read(folder)?)),
+            }
+        }
+        let mut runs: Vec<Run> = grid.runs.iter().map(|(_, run)| run.clone()).collect();
+        label::tell_apart(&mut runs);
+        for ((name, own), run) in grid.runs.iter_mut().zip(&mut runs) {
+            run.label = name.strip_prefix(&format!("{dataset}-")).unwrap_or(name).to_owned();
+            own.label.clone_from(&run.label);
+        }
+        let mut sections = vec![
+            table::section(&grid),
+            convergence::section(&grid),
+            claims::section(&grid),
+            beyond::section(&grid),
+        ];
+        // One network in the paper's setting; the best one has a report of its own.
+        let portrayed: Vec<Run> = grid.get("spdnet").cloned().into_iter().collect();
+        if !portrayed.is_empty() {
+            sections.push(network::section(&portrayed));
+        }
+        if !runs.is_empty() {
+            sections.push(setup::section(&runs, false));
+        }
+        sections.retain(|section: &Section| !section.parts.is_empty());
+        Ok(Self::made_of(
+            format!("FedSPDnet on {dataset}, reproduced"),
+            "The paper’s experiments run again, its published numbers beside ours.".into(),
+            sections,
+        ))
+    }
+}
+
+/// Why runs are not there, as a list.
+fn missing(grid: &Grid) -> Option<Part> {
+    let lines: Vec<String> =
+        grid.missing.iter().map(|(name, why)| format!("`{name}` was not run: {why}.")).collect();
+    (!lines.is_empty()).then_some(Part::Cautions(lines))
+}

@@ -1,0 +1,60 @@
+//! The paper's table.
+
+use super::published::{Entry, entry};
+use super::{Grid, missing};
+use crate::sections::{Part, Section};
+use crate::table::{Best, Cell, Table};
+
+/// Settings by their names in the table, in the presets, and as one reads them.
+pub(super) const SETTINGS: [(&str, &str, &str); 3] =
+    [("centralised", "-centralised", "centralised"), ("full", "", "federated, full"), ("half", "-half", "federated, half")];
+
+pub(super) fn section(grid: &Grid) -> Section {
+    let mut parts = vec![Part::Table(table(grid))];
+    parts.extend(missing(grid));
+    Section { slug: "paper", title: "The paper’s table", parts }
+}
+
+fn table(grid: &Grid) -> Table {
+    let ours = |name: &str| match grid.get(name) {
+        Some(run) => {
+            let score = run.headline().macro_f1;
+            Cell::Score { mean: 100.0 * score.mean, std: 100.0 * score.std }
+        }
+        None => Cell::word("not run"),
+    };
+    let row = |(setting, suffix, shown): (&str, &str, &str)| {
+        let published = |model: &str| match entry(&grid.dataset, model, setting) {
+            Some(Entry { mean, std, .. }) => Cell::Number(format!("{mean:.1} ± {std:.1}")),
+            None => Cell::word("–"),
+        };
+        let rl_avg = if setting == "centralised" { Cell::word("") } else { ours(&format!("spdnet{suffix}-rl-avg")) };
+        vec![
+            Cell::word(shown),
+            published("eegnet"),
+            ours(&format!("eegnet{suffix}")),
+            published("spdnet"),
+            ours(&format!("spdnet{suffix}")),
+            rl_avg,
+        ]
+    };
+    let seeds: Vec<String> = grid.runs.iter().map(|(_, run)| run.seeds_done().to_string()).collect();
+    let (least, most) = (seeds.iter().min(), seeds.iter().max());
+    let seeds = match (least, most) {
+        (Some(least), Some(most)) if least == most => format!("{most} seeds"),
+        (Some(least), Some(most)) => format!("{least} to {most} seeds"),
+        _ => "no seeds".into(),
+    };
+    Table {
+        slug: "paper".into(),
+        caption: format!(
+            "Macro-F1 on the test trials of all clients together, in percent, mean ± standard deviation: as published (10 seeds) and as run here ({seeds}). Federated models are those of the last round, centralised \
+             ones those of the best validation score. Bold: the best of ours in a row."
+        ),
+        head: ["setting", "EEGNet, paper", "EEGNet, ours", "SPDnet, paper", "SPDnet, ours", "SPDnet, ours, RLAvg"]
+            .map(String::from)
+            .into(),
+        rows: SETTINGS.map(row).into(),
+        best: Best::InRow,
+    }
+}

@@ -1,0 +1,119 @@
+//! One setting, several values.
+
+use std::path::PathBuf;
+
+use fedspd_run::{Summary, summary};
+
+use crate::chart::{Axis, Figure, Lines, Point, Series};
+use crate::sections::{Part, Section, network, setup};
+use crate::table::{Best, Cell, Table};
+use crate::{Error, Report, Run};
+
+/// A run of a sweep.
+#[derive(Clone, Debug)]
+pub struct SweepRun {
+    /// What the setting was.
+    pub value: String,
+    /// Where the run is.
+    pub folder: PathBuf,
+}
+
+impl Report {
+    /// On a sweep over a setting, with the place of the value that was chosen on validation trials.
+    ///
+    /// # Errors
+    /// When there is no run, or one cannot be read.
+    pub fn sweep(key: &str, sweep: &[SweepRun], chosen: Option<usize>) -> Result<Self, Error> {
+        let mut runs = sweep.iter().map(|run| Run::read(&run.folder)).collect::<Result<Vec<_>, _>>()?;
+        for (run, SweepRun { value, .. }) in runs.iter_mut().zip(sweep) {
+            run.label = format!("{key}={value}");
+        }
+        let first = runs.first().ok_or(Error::NoRuns)?;
+        let (name, seeds) = (first.manifest.name.clone(), first.seeds_done());
+        let mut parts = Vec::new();
+        if let Some(place) = chosen {
+            parts.push(Part::Text(format!(
+                "Chosen: `{key}={}`, the first value with the highest F1 on validation trials. Test trials had no say; their scores are shown for what they are worth.",
+                sweep[place].value
+            )));
+        }
+        parts.extend(figure(key, sweep, &runs).map(Part::Figure));
+        parts.push(Part::Table(table(key, sweep, &runs)));
+        let portrayed = [runs[chosen.unwrap_or(0)].clone()];
+        let sections = vec![
+            Section { slug: "sweep", title: "Which value", parts },
+            network::section(&portrayed),
+            setup::section(&runs, false),
+        ];
+        let about = format!("{} values of {key}, {seeds} seeds each.", sweep.len());
+        Ok(Self::made_of(format!("{name}: {key}"), about, sections))
+    }
+}
+
+/// The last validation score of each seed.
+fn validation(run: &Run) -> Summary {
+    let of_seed = |&seed: &u64| {
+        let rounds = run.rounds.iter().filter(|round| round.seed == seed);
+        rounds.filter_map(|round| Some((round.round, round.validation_f1?))).max_by_key(|(round, _)| *round)
+    };
+    summary(&run.manifest.seeds.iter().filter_map(of_seed).map(|(_, score)| score).collect::<Vec<_>>())
+}
+
+/// A curve over values that are numbers.
+fn figure(key: &str, sweep: &[SweepRun], runs: &[Run]) -> Option<Figure> {
+    let bare = |run: &SweepRun| run.value.trim_matches(['[', ']']).parse::<f64>().ok();
+    let values = sweep.iter().map(bare).collect::<Option<Vec<f64>>>()?;
+    let series = |name: &str, style: usize, of: &dyn Fn(&Run) -> Summary| {
+        let mut points: Vec<Point> = values
+            .iter()
+            .zip(runs)
+            .map(|(&value, run)| {
+                let score = of(run);
+                Point::new(value, 100.0 * score.mean).within(100.0 * score.std)
+            })
+            .collect();
+        points.sort_by(|a, b| a.x.total_cmp(&b.x));
+        Series { name: name.into(), style, behind: false, points }
+    };
+    let curves = [
+        series("validation", 0, &validation),
+        series("test", 1, &|run| run.headline().macro_f1),
+    ];
+    Some(Figure {
+        slug: "sweep".into(),
+        title: format!("F1 by {key}"),
+        description: format!("Macro-F1 on validation and on test trials for each value of {key}."),
+        caption: "Macro-F1 of the models that the seeds end with; bands are ±1 standard deviation over seeds. The choice is made on validation trials alone.".into(),
+        columns: 1,
+        panels: vec![
+            Lines { heading: "", x: Axis::new(key), y: Axis::new("F1, %"), references: &[] }.draw(&curves),
+        ],
+    })
+}
+
+fn table(key: &str, sweep: &[SweepRun], runs: &[Run]) -> Table {
+    let cell = |score: Summary| Cell::Score { mean: 100.0 * score.mean, std: 100.0 * score.std };
+    let clamped = |run: &Run| {
+        let inputs = run.portrait.as_ref().map(|(_, portrait)| &portrait.inputs);
+        let share = |inputs: &Vec<fedspd_run::InputPortrait>| {
+            100.0 * inputs.iter().map(|input| input.clamped).sum::<f64>() / inputs.len().max(1) as f64
+        };
+        inputs.map_or(Cell::word("–"), |inputs| Cell::Number(format!("{:.1}%", share(inputs))))
+    };
+    let row = |(value, run): (&SweepRun, &Run)| {
+        vec![
+            Cell::word(&value.value),
+            cell(validation(run)),
+            cell(run.headline().macro_f1),
+            Cell::Number(run.manifest.parameters.to_string()),
+            clamped(run),
+        ]
+    };
+    Table {
+        slug: "sweep".into(),
+        caption: "Macro-F1 in percent, mean ± standard deviation over seeds; the number of parameters; and the share of eigenvalues after the BiMaps that are below eps.".into(),
+        head: [key, "validation F1", "test F1", "parameters", "below eps"].map(String::from).into(),
+        rows: sweep.iter().zip(runs).map(row).collect(),
+        best: Best::InColumn,
+    }
+}
