@@ -16,6 +16,8 @@ pub(crate) enum Failure {
     Data(Box<fedspd_eeg::Error>),
     /// An experiment could not be set up or could not go on.
     Experiment(Box<fedspd_experiment::Error>),
+    /// Runs that cannot be compared.
+    Compare(Box<fedspd_report::compare::Error>),
     /// A run was interrupted: what to type to go on with it.
     Interrupted { round: u32, resume: Option<String> },
     /// Files that are not what was published.
@@ -36,6 +38,7 @@ impl Failure {
             | Self::Network(_)
             | Self::Data(_)
             | Self::WrongFiles { .. }
+            | Self::Compare(_)
             | Self::Usage(_) => ExitCode::from(1),
             Self::Experiment(error) => ExitCode::from(if error.is_environment() { 2 } else { 1 }),
             Self::Output(_) => ExitCode::from(2),
@@ -54,6 +57,7 @@ impl Failure {
             Self::Network(error) => error.hint(),
             Self::Data(error) => error.hint(),
             Self::Experiment(error) => error.hint(),
+            Self::Compare(error) => error.hint(),
             Self::WrongFiles { .. } => Some("delete wrong files and run `fedspd data fetch`".into()),
             _ => None,
         }
@@ -67,6 +71,7 @@ impl fmt::Display for Failure {
             Self::Network(error) => writeln!(f, "error: {error}")?,
             Self::Data(error) => writeln!(f, "error: {error}")?,
             Self::Experiment(error) => writeln!(f, "error: {error}")?,
+            Self::Compare(error) => writeln!(f, "error: {error}")?,
             Self::Interrupted { round, resume } => {
                 write!(f, "interrupted after round {round}")?;
                 match resume {
@@ -117,6 +122,30 @@ impl From<fedspd_experiment::Error> for Failure {
             Error::Data(error) => Self::from(*error),
             Error::Network(error) => Self::from(error),
             other => Self::Experiment(Box::new(other)),
+        }
+    }
+}
+
+impl From<fedspd_run::Error> for Failure {
+    fn from(error: fedspd_run::Error) -> Self {
+        Self::from(fedspd_experiment::Error::from(error))
+    }
+}
+
+impl From<fedspd_report::Error> for Failure {
+    fn from(error: fedspd_report::Error) -> Self {
+        match error {
+            fedspd_report::Error::Run(error) => Self::from(error),
+            other => Self::from(fedspd_report::compare::Error::Report(other)),
+        }
+    }
+}
+
+impl From<fedspd_report::compare::Error> for Failure {
+    fn from(error: fedspd_report::compare::Error) -> Self {
+        match error {
+            fedspd_report::compare::Error::Report(fedspd_report::Error::Run(error)) => Self::from(error),
+            other => Self::Compare(Box::new(other)),
         }
     }
 }

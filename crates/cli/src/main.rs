@@ -16,7 +16,7 @@ mod verbs;
 use std::io::Write;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand, error::ErrorKind};
+use clap::{CommandFactory, Parser, Subcommand, error::ErrorKind};
 
 use failure::Failure;
 use printable::printable_lines;
@@ -47,8 +47,16 @@ enum Verb {
     Resume(verbs::resume::Arguments),
     /// Try a trained model on other data.
     Eval(verbs::eval::Arguments),
+    /// Which of several runs is better, and how sure one may be of it.
+    Compare(verbs::compare::Arguments),
+    /// Hand trained models on to other programs.
+    Export(verbs::export::Arguments),
     /// What this machine offers: instructions, threads, folders.
     Doctor(verbs::doctor::Arguments),
+    /// What a shell needs to complete commands, to be sourced by it.
+    Completions(verbs::completions::Arguments),
+    /// Manual pages.
+    Man(verbs::man::Arguments),
 }
 
 /// A bug is no excuse for an exit code that means something else.
@@ -76,7 +84,11 @@ fn command() -> ExitCode {
         Verb::Reproduce(arguments) => verbs::reproduce::run(&arguments, &mut out),
         Verb::Resume(arguments) => verbs::resume::run(&arguments, &mut out),
         Verb::Eval(arguments) => verbs::eval::run(&arguments, &mut out),
+        Verb::Compare(arguments) => verbs::compare::run(&arguments, &mut out),
+        Verb::Export(arguments) => verbs::export::run(&arguments, &mut out),
         Verb::Doctor(arguments) => verbs::doctor::run(&arguments, &mut out),
+        Verb::Completions(arguments) => verbs::completions::run(&arguments, Arguments::command(), &mut out),
+        Verb::Man(arguments) => verbs::man::run(&arguments, Arguments::command(), &mut out),
     };
     match result.and_then(|()| out.flush().map_err(Failure::from)) {
         Ok(()) | Err(Failure::OutputClosed) => ExitCode::SUCCESS,

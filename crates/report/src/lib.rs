@@ -12,9 +12,11 @@
 //! | one setting, several values | `swept` |
 //! | figures | [`chart`], [`scalp`] |
 //! | tables | [`Table`] |
+//! | which of several runs is better | [`compare`] |
 //! | files | [`Report`] |
 
 pub mod chart;
+pub mod compare;
 mod error;
 mod label;
 mod latex;

@@ -32,9 +32,9 @@ impl Formats {
 /// A report that has not been written yet.
 #[derive(Clone, Debug)]
 pub struct Report {
-    title: String,
-    about: String,
-    sections: Vec<Section>,
+    pub(crate) title: String,
+    pub(crate) about: String,
+    pub(crate) sections: Vec<Section>,
 }
 
 impl Report {

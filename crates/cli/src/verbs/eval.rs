@@ -88,8 +88,8 @@ fn model(path: &std::path::Path) -> Result<PathBuf, Failure> {
     if !path.is_dir() {
         return Ok(path.to_owned());
     }
-    let folder = fedspd_run::RunFolder::open(path).map_err(fedspd_experiment::Error::from)?;
-    let manifest = fedspd_run::Manifest::read(&folder.manifest()).map_err(fedspd_experiment::Error::from)?;
+    let folder = fedspd_run::RunFolder::open(path)?;
+    let manifest = fedspd_run::Manifest::read(&folder.manifest())?;
     match manifest.seeds[..] {
         [seed] => Ok(folder.model(seed)),
         _ => Err(Failure::Usage(format!(

@@ -1,9 +1,13 @@
 //! One file per verb.
 
+pub(crate) mod compare;
+pub(crate) mod completions;
 pub(crate) mod data;
 pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod eval;
+pub(crate) mod export;
+pub(crate) mod man;
 pub(crate) mod new;
 pub(crate) mod resume;
 pub(crate) mod run;

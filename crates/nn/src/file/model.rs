@@ -87,12 +87,53 @@ pub fn save<T: Real>(path: &Path, manifest: &Manifest, parameters: &ParamSet<T>)
 /// [`Error::File`] if it cannot be read; [`Error::Model`] if it is cut off, damaged, someone else's or of a later version, or if its
 /// parameters do not fit its network, are not finite or have lost their orthonormal columns.
 pub fn load<T: Real>(path: &Path) -> Result<(Manifest, ParamSet<T>), Error> {
-    let bytes = fs::read(path).map_err(|source| Error::File { path: path.to_owned(), source })?;
+    parse(path, &content(path)?)
+}
+
+/// A model as its file has it: the parameters in their own floating-point type, and the bytes they were read from.
+pub struct Stored {
+    /// What the file says about its model.
+    pub manifest: Manifest,
+    /// The parameters.
+    pub parameters: StoredParameters,
+    /// The whole file, which is sound.
+    pub bytes: Vec<u8>,
+}
+
+/// Parameters in the floating-point type of their file.
+#[derive(Clone, Debug, PartialEq)]
+pub enum StoredParameters {
+    /// Single precision.
+    F32(ParamSet<f32>),
+    /// Double precision.
+    F64(ParamSet<f64>),
+}
+
+/// Loads a model as it was stored, to hand it on to other programs bit for bit.
+///
+/// # Errors
+/// Those of [`load`].
+pub fn load_stored(path: &Path) -> Result<Stored, Error> {
+    let bytes = content(path)?;
+    let (manifest, wide) = parse::<f64>(path, &bytes)?;
+    let single = SafeTensors::deserialize(&bytes)
+        .is_ok_and(|tensors| tensors.iter().all(|(_, view)| view.dtype() == Dtype::F32));
+    let parameters =
+        if single { StoredParameters::F32(wide.cast()) } else { StoredParameters::F64(wide) };
+    Ok(Stored { manifest, parameters, bytes })
+}
+
+fn content(path: &Path) -> Result<Vec<u8>, Error> {
+    fs::read(path).map_err(|source| Error::File { path: path.to_owned(), source })
+}
+
+/// The model that a file's bytes are.
+fn parse<T: Real>(path: &Path, bytes: &[u8]) -> Result<(Manifest, ParamSet<T>), Error> {
     let at = |fault| Error::Model { path: path.to_owned(), fault };
     let unsafe_tensors =
         |error: &dyn std::fmt::Display| at(Fault::NotSafetensors { reason: error.to_string() });
-    let tensors = SafeTensors::deserialize(&bytes).map_err(|error| unsafe_tensors(&error))?;
-    let (_, header) = SafeTensors::read_metadata(&bytes).map_err(|error| unsafe_tensors(&error))?;
+    let tensors = SafeTensors::deserialize(bytes).map_err(|error| unsafe_tensors(&error))?;
+    let (_, header) = SafeTensors::read_metadata(bytes).map_err(|error| unsafe_tensors(&error))?;
     let metadata = header.metadata().as_ref().and_then(|entries| entries.get(KEY));
     let metadata = metadata.ok_or_else(|| at(Fault::Foreign))?;
     let unreadable = |error: &dyn std::fmt::Display| at(Fault::Manifest { reason: error.to_string() });

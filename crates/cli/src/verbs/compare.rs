@@ -1,0 +1,58 @@
+//! `fedspd compare`: which of several runs is better, and how sure one may be of it.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::Args;
+use fedspd_report::Formats;
+use fedspd_report::compare::{Comparison, compare};
+use serde_json::json;
+
+use super::data::{Format, write_json};
+use crate::failure::Failure;
+use crate::table::Table;
+
+/// Which runs.
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// Run folders, of the same data, classes, split and clients.
+    #[arg(required = true, num_args = 2.., value_name = "RUN")]
+    runs: Vec<PathBuf>,
+    /// A folder for a page with everything (HTML), the figure (SVG) and the tables (CSV, LaTeX).
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// How the result is printed.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
+    let comparison = compare(&arguments.runs)?;
+    let page =
+        arguments.out.as_ref().map(|folder| comparison.report().write(folder, Formats::ALL)).transpose()?;
+    if arguments.format == Format::Json {
+        return write_json(out, &json!(comparison));
+    }
+    write_text(&comparison, out)?;
+    if let Some(page) = page {
+        writeln!(out, "\nFigure and tables are in {}, and beside it.", page.display())?;
+    }
+    Ok(())
+}
+
+fn write_text(comparison: &Comparison, out: &mut impl Write) -> Result<(), Failure> {
+    for over in comparison.over() {
+        writeln!(out, "Differences of test macro-F1 in points, {}:\n", over.heading())?;
+        let head = ["runs", "mean", "95% interval", "median", "dz", "rank-biserial", "p", "p, Holm"];
+        let mut table = Table::new(1, &head);
+        for (pair, paired) in &over.pairs {
+            table.row([comparison.name(pair)].into_iter().chain(paired.shown()).collect());
+        }
+        table.write(out)?;
+        writeln!(out)?;
+    }
+    for caution in &comparison.cautions {
+        writeln!(out, "- {caution}")?;
+    }
+    Ok(())
+}

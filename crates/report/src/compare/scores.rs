@@ -1,0 +1,130 @@
+//! The scores of a run, and what must be the same for two runs to be paired.
+
+use std::collections::BTreeMap;
+
+use fedspd_run::{Manifest, SeedShards};
+use toml::{Table, Value};
+
+use super::Error;
+use crate::Run;
+
+/// The rows that are compared: of the models that the seeds end with, on test trials.
+const METRIC: &str = "final_macro_f1";
+const SPLIT: &str = "test";
+const POOLED: &str = "pooled";
+
+/// A run, as far as a comparison needs it.
+pub(super) struct Scores {
+    pub(super) name: String,
+    manifest: Manifest,
+    shards: BTreeMap<u64, SeedShards>,
+    /// Macro-F1 by seed and client.
+    values: BTreeMap<(u64, String), f64>,
+    /// Which trials: `[data]` without what follows.
+    source: Table,
+    /// How they were made into what the network sees: band and window, covariances, kind of network.
+    preparation: Vec<Option<Value>>,
+    split: Option<Value>,
+}
+
+impl Scores {
+    pub(super) fn new(run: Run, name: String) -> Self {
+        let rows = run.results.rows.into_iter();
+        let rows = rows.filter(|row| row.metric == METRIC && row.split == SPLIT && row.value.is_finite());
+        let values = rows.map(|row| ((row.seed, row.client), row.value)).collect();
+        let config = run.config;
+        let part = |key: &str| config.get(key).cloned();
+        let mut source = config.get("data").and_then(Value::as_table).cloned().unwrap_or_default();
+        // The same recordings may be elsewhere.
+        source.remove("root");
+        let mut preparation: Vec<_> = ["band", "window", "resample"].map(|key| source.remove(key)).into();
+        preparation.push(part("covariance"));
+        preparation.push(config.get("model").and_then(|model| model.get("kind")).cloned());
+        Self {
+            name,
+            shards: run.shards.seeds.into_iter().map(|shards| (shards.seed, shards)).collect(),
+            values,
+            source,
+            preparation,
+            split: part("split"),
+            manifest: run.manifest,
+        }
+    }
+
+    /// The seeds that are finished.
+    pub(super) fn seeds(&self) -> impl Iterator<Item = u64> {
+        self.shards.keys().copied().filter(|&seed| self.values.contains_key(&(seed, POOLED.to_owned())))
+    }
+
+    /// The macro-F1 of all test trials together.
+    pub(super) fn pooled(&self, seed: u64) -> Result<f64, Error> {
+        self.of(POOLED, seed)
+    }
+
+    /// The mean over seeds of a client's macro-F1.
+    pub(super) fn client(&self, client: &str, seeds: &[u64]) -> Result<f64, Error> {
+        let sum = seeds.iter().try_fold(0.0, |sum, &seed| Ok::<_, Error>(sum + self.of(client, seed)?))?;
+        Ok(sum / seeds.len() as f64)
+    }
+
+    fn of(&self, client: &str, seed: u64) -> Result<f64, Error> {
+        let value = self.values.get(&(seed, client.to_owned())).copied();
+        value.ok_or_else(|| Error::Score { run: self.name.clone(), client: client.to_owned(), seed })
+    }
+
+    /// The clients with test trials, if they hold the same subjects with every seed; otherwise their names mean nothing.
+    pub(super) fn clients(&self, seeds: &[u64]) -> Option<Vec<String>> {
+        let subjects = |seed: &u64| {
+            let clients = &self.shards[seed].clients;
+            clients.iter().map(|client| (&client.name, &client.subjects)).collect::<Vec<_>>()
+        };
+        let (first, others) = seeds.split_first()?;
+        let tested = |client: &str| {
+            seeds.iter().all(|seed| {
+                let mut clients = self.shards[seed].clients.iter();
+                clients.any(|shard| shard.name == client && shard.test.iter().sum::<usize>() > 0)
+            })
+        };
+        let same = others.iter().all(|seed| subjects(seed) == subjects(first));
+        let names = self.shards[first].clients.iter().map(|client| client.name.clone());
+        same.then(|| names.filter(|name| tested(name)).collect())
+    }
+
+    /// What keeps two runs from being paired.
+    pub(super) fn differs_from(&self, other: &Self, seeds: &[u64]) -> Option<String> {
+        let (mine, theirs) = (&self.manifest, &other.manifest);
+        if mine.dataset != theirs.dataset {
+            return Some(format!("one is on `{}`, the other on `{}`", mine.dataset, theirs.dataset));
+        }
+        if mine.classes != theirs.classes {
+            let (mine, theirs) = (mine.classes.join(", "), theirs.classes.join(", "));
+            return Some(format!("the classes are {mine} and {theirs}"));
+        }
+        if !self.same_hash(other) {
+            // What is made to order has no recordings that could be prepared in another way.
+            let generated = self.source.get("name").and_then(Value::as_str) == Some("generated");
+            if generated || self.source != other.source {
+                return Some("they are not on the same data (SHA-256, `[data]` of their config.toml)".into());
+            }
+            if self.preparation == other.preparation {
+                return Some(
+                    "the data have another SHA-256, though they were prepared in the same way".into(),
+                );
+            }
+        }
+        if self.split != other.split {
+            return Some("the trials are split in different ways (`[split]` of their config.toml)".into());
+        }
+        let test = |run: &Self, seed: u64| {
+            let clients = run.shards[&seed].clients.iter();
+            clients.map(|c| (c.name.clone(), c.subjects.clone(), c.test.clone())).collect::<Vec<_>>()
+        };
+        let seed = seeds.iter().find(|&&seed| test(self, seed) != test(other, seed))?;
+        Some(format!("with seed {seed} their clients have other subjects or other test trials"))
+    }
+
+    /// Whether the networks saw the same numbers.
+    pub(super) fn same_hash(&self, other: &Self) -> bool {
+        self.manifest.data_sha256 == other.manifest.data_sha256
+    }
+}
