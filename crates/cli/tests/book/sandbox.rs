@@ -1,0 +1,118 @@
+//! A folder in which a page is run from top to bottom.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use fedspd_experiment::config::Config;
+
+use super::blocks::{self, Block};
+use super::root;
+
+/// `fedspd` with little to do, and `cargo run` as the same.
+const FEDSPD: &str = r#"#!/bin/sh
+case "$1" in
+  run) exec "BINARY" "$@" --set federated.rounds=2 --set train.epochs=2 --quiet ;;
+  demo) exec "BINARY" "$@" --rounds 1 --quiet ;;
+  *) exec "BINARY" "$@" ;;
+esac
+"#;
+const CARGO: &str = "#!/bin/sh\nwhile [ \"$1\" != -- ]; do shift; done\nshift\nexec fedspd \"$@\"\n";
+
+pub(crate) fn run(page: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    furnish(folder.path());
+    for block in blocks::of(page) {
+        let here = format!("the {} block in line {}", block.language, block.line);
+        match &*block.language {
+            "sh" if is_left_out(&block) => eprintln!("{here} is not run"),
+            "sh" => check(&here, &shell(folder.path(), &block.text)),
+            "python" if !has(&modules(&block.text)) => {
+                eprintln!("{here} is not run: no {:?}", modules(&block.text))
+            }
+            "python" => check(&here, &python(folder.path(), &["-c", &block.text])),
+            "toml" => toml(folder.path(), &block.text),
+            "text" => {}
+            other => panic!("{here}: a block must be sh, python, toml or text, not `{other}`"),
+        }
+    }
+}
+
+fn check(here: &str, output: &Output) {
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{here}: {}\n{out}{err}", output.status);
+}
+
+/// What pages take for granted: two recordings, a definition, new data, and the commands.
+fn furnish(folder: &Path) {
+    let recordings = folder.join("recordings/S001");
+    fs::create_dir_all(&recordings).unwrap();
+    for name in ["S001R04.edf", "S001R06.edf"] {
+        fs::copy(root().join("golden/eeg/S001").join(name), recordings.join(name)).unwrap();
+    }
+    fs::copy(recordings.join("S001R04.edf"), folder.join("S001R04.edf")).unwrap();
+    // The README's study is that of the page on data.
+    let study = blocks::of(&super::page("own-data.md"))
+        .into_iter()
+        .find(|block| block.text.starts_with("# my-study.toml"));
+    fs::write(folder.join("my-study.toml"), study.unwrap().text).unwrap();
+    fedspd_eeg::sample::sample().unwrap().save(&folder.join("new.npz")).unwrap();
+    let commands = folder.join(".bin");
+    fs::create_dir(&commands).unwrap();
+    let binary = assert_cmd::cargo::cargo_bin!("fedspd").display().to_string();
+    for (name, script) in [("fedspd", FEDSPD.replace("BINARY", &binary)), ("cargo", CARGO.to_owned())] {
+        let path = commands.join(name);
+        fs::write(&path, script).unwrap();
+        let made = Command::new("chmod").arg("+x").arg(&path).status();
+        assert!(made.unwrap().success());
+    }
+}
+
+fn is_left_out(block: &Block) -> bool {
+    block.marks.iter().any(|mark| match &**mark {
+        "not-run" => true,
+        "needs-data" => std::env::var_os("FEDSPD_DATA").is_none(),
+        "needs-numpy" => !has(&["numpy".to_owned()]),
+        other => panic!("line {}: unknown mark `{other}`", block.line),
+    })
+}
+
+fn shell(folder: &Path, script: &str) -> Output {
+    let path = std::env::var("PATH").unwrap_or_default();
+    let path = format!("{}:{path}", folder.join(".bin").display());
+    Command::new("sh").args(["-euc", script]).current_dir(folder).env("PATH", path).output().unwrap()
+}
+
+fn python(folder: &Path, arguments: &[&str]) -> Output {
+    let interpreter = std::env::var("FEDSPD_PYTHON").unwrap_or_else(|_| "python3".into());
+    let output = Command::new(&interpreter).args(arguments).current_dir(folder).output();
+    output.unwrap_or_else(|error| panic!("{interpreter}: {error}"))
+}
+
+/// The modules that a program imports.
+fn modules(program: &str) -> Vec<String> {
+    let imports = program
+        .lines()
+        .filter_map(|line| line.strip_prefix("import ").or_else(|| line.strip_prefix("from ")));
+    imports.filter_map(|rest| rest.split([' ', '.']).next().map(str::to_owned)).collect()
+}
+
+fn has(modules: &[String]) -> bool {
+    let program = format!("import {}", modules.join(", "));
+    let interpreter = std::env::var("FEDSPD_PYTHON").unwrap_or_else(|_| "python3".into());
+    Command::new(interpreter).args(["-c", &program]).output().is_ok_and(|output| output.status.success())
+}
+
+/// A dataset's definition or an experiment's configuration; one with its name in its first line is a file of the page.
+fn toml(folder: &Path, text: &str) {
+    let name =
+        text.lines().next().and_then(|line| line.strip_prefix("# ")).filter(|name| name.ends_with(".toml"));
+    if let Some(name) = name {
+        fs::write(folder.join(name), text).unwrap();
+    }
+    if text.contains("format = ") {
+        fedspd_eeg::Definition::parse(Path::new("block.toml"), text).unwrap();
+    } else {
+        Config::parse(text, "block.toml", &[]).unwrap();
+    }
+}
