@@ -53,7 +53,8 @@ pub fn cells(dataset: &str, changes: &[Override]) -> Result<Vec<Cell>, Error> {
         fold(format!("{dataset}-best-runs-{number}"), split.into())?;
     }
     for number in 0..SUBJECT_FOLDS {
-        let held_out: Vec<&str> = subjects.iter().skip(number).step_by(SUBJECT_FOLDS).map(String::as_str).collect();
+        let held_out: Vec<&str> =
+            subjects.iter().skip(number).step_by(SUBJECT_FOLDS).map(String::as_str).collect();
         let held_out = format!("split.held_out_subjects={:?}", held_out.join(","));
         fold(format!("{dataset}-best-subjects-{number}"), vec![held_out])?;
     }
@@ -63,10 +64,12 @@ pub fn cells(dataset: &str, changes: &[Override]) -> Result<Vec<Cell>, Error> {
 /// Who takes part.
 fn subjects(dataset: &str, config: &Config) -> Result<Vec<String>, Error> {
     let definition = dataset::definition(dataset)?;
-    let asked = config.data.subjects.as_ref().or(definition.subjects.as_ref()).map_or(&[][..], |all| all.ids());
+    let asked =
+        config.data.subjects.as_ref().or(definition.subjects.as_ref()).map_or(&[][..], |all| all.ids());
     let left_out = |id: &String| {
         let excluded = config.data.exclude.as_ref().is_some_and(|exclude| exclude.ids().contains(id));
-        let unfit = |one: &dataset::Excluded| one.subject == *id && !(one.unless_resampled && config.data.resample);
+        let unfit =
+            |one: &dataset::Excluded| one.subject == *id && !(one.unless_resampled && config.data.resample);
         excluded || definition.excluded.iter().any(unfit)
     };
     Ok(asked.iter().filter(|id| !left_out(id)).cloned().collect())

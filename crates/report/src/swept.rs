@@ -75,10 +75,7 @@ fn figure(key: &str, sweep: &[SweepRun], runs: &[Run]) -> Option<Figure> {
         points.sort_by(|a, b| a.x.total_cmp(&b.x));
         Series { name: name.into(), style, behind: false, points }
     };
-    let curves = [
-        series("validation", 0, &validation),
-        series("test", 1, &|run| run.headline().macro_f1),
-    ];
+    let curves = [series("validation", 0, &validation), series("test", 1, &|run| run.headline().macro_f1)];
     Some(Figure {
         slug: "sweep".into(),
         title: format!("F1 by {key}"),

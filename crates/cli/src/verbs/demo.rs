@@ -9,10 +9,10 @@ use fedspd_experiment::config::{Aggregation, AlignKind, Mode, Seeds};
 use fedspd_experiment::{Experiment, Headline, headline, in_memory};
 
 use crate::failure::Failure;
-use crate::interrupt;
 use crate::outcome::percent;
 use crate::rounds::Display;
 use crate::table::Table;
+use crate::{chosen, interrupt};
 
 /// Options of the demo.
 #[derive(Args)]

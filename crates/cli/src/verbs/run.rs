@@ -84,9 +84,11 @@ fn config(arguments: &Arguments, name: &str) -> Result<(Config, String), Failure
 /// What is built in.
 fn list(format: Format, out: &mut impl Write) -> Result<(), Failure> {
     if format == Format::Json {
-        let presets: Vec<_> =
-            PRESETS.iter().map(|preset| serde_json::json!({ "name": preset.name, "about": preset.about })).collect();
-        return write_json(out, &presets);
+        let presets: Vec<_> = PRESETS
+            .iter()
+            .map(|preset| serde_json::json!({ "name": preset.name, "about": preset.about }))
+            .collect();
+        return write_json(out, &presets.into());
     }
     let mut table = Table::new(2, &["name", "what"]);
     for preset in PRESETS {

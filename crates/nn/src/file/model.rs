@@ -118,8 +118,7 @@ pub fn load_stored(path: &Path) -> Result<Stored, Error> {
     let (manifest, wide) = parse::<f64>(path, &bytes)?;
     let single = SafeTensors::deserialize(&bytes)
         .is_ok_and(|tensors| tensors.iter().all(|(_, view)| view.dtype() == Dtype::F32));
-    let parameters =
-        if single { StoredParameters::F32(wide.cast()) } else { StoredParameters::F64(wide) };
+    let parameters = if single { StoredParameters::F32(wide.cast()) } else { StoredParameters::F64(wide) };
     Ok(Stored { manifest, parameters, bytes })
 }
 

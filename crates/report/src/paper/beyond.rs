@@ -38,17 +38,26 @@ fn table(grid: &Grid) -> Table {
         let shown = if scores.is_empty() { Cell::word("not run") } else { cell(&summary(&scores)) };
         vec![Cell::word(name), shown, Cell::Number(scores.len().to_string())]
     };
-    let paper = entry(&grid.dataset, "eegnet", "centralised").zip(entry(&grid.dataset, "spdnet", "centralised"));
+    let paper =
+        entry(&grid.dataset, "eegnet", "centralised").zip(entry(&grid.dataset, "spdnet", "centralised"));
     let paper = paper.map(|(a, b)| if a.mean > b.mean { a } else { b });
     let mut rows = Vec::new();
     if let Some(best) = paper {
         let number = Cell::Number(format!("{:.1} ± {:.1}", best.mean, best.std));
-        rows.push(vec![Cell::word("the best number of the paper’s table, all data in one place"), number, Cell::Number("10".into())]);
+        rows.push(vec![
+            Cell::word("the best number of the paper’s table, all data in one place"),
+            number,
+            Cell::Number("10".into()),
+        ]);
     }
     rows.push(one("recentred tangent space, no BiMap, federated", grid.get("tangent")));
     rows.push(one("our best, federated: the paper’s split", grid.get("best")));
     rows.push(pooled("our best, whole runs held out, folds pooled", &grid.folds("best-runs-"), "test"));
-    rows.push(pooled("our best, people nobody trained on, folds pooled", &grid.folds("best-subjects-"), "held-out"));
+    rows.push(pooled(
+        "our best, people nobody trained on, folds pooled",
+        &grid.folds("best-subjects-"),
+        "held-out",
+    ));
     Table {
         slug: "beyond".into(),
         caption: "Macro-F1 in percent, mean ± standard deviation over seeds. Settings were chosen on validation trials; alignment is fitted on training trials without labels."

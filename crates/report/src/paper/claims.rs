@@ -1,9 +1,9 @@
 //! What section IV of the paper claims, and what was measured here.
 
+use super::Grid;
 use super::convergence::{METHODS, run};
 use super::published::{curve, entry};
 use super::table::SETTINGS;
-use super::Grid;
 use crate::Run;
 use crate::sections::{Part, Section};
 use crate::table::{Best, Cell, Table};
@@ -97,8 +97,9 @@ fn speed(grid: &Grid) -> Claim {
     };
     let ours = |place: usize| {
         let course = |run: &Run| run.course(|round| round.test_f1);
-        run(grid, METHODS[place], false)
-            .and_then(|run| first(course(run).into_iter().map(|(round, score)| (round, score.mean)).collect()))
+        run(grid, METHODS[place], false).and_then(|run| {
+            first(course(run).into_iter().map(|(round, score)| (round, score.mean)).collect())
+        })
     };
     let shown = |round: Option<f64>| round.map_or(NOT_RUN.into(), |round| format!("{round}"));
     (

@@ -9,7 +9,8 @@ pub(super) struct Entry {
 
 /// An entry of the table, by dataset, network (`spdnet`, `eegnet`) and setting (`centralised`, `full`, `half`).
 pub(super) fn entry(dataset: &str, model: &str, setting: &str) -> Option<Entry> {
-    let row = rows(include_str!("table.csv")).find(|row| (row[0], row[1], row[3]) == (dataset, model, setting))?;
+    let row =
+        rows(include_str!("table.csv")).find(|row| (row[0], row[1], row[3]) == (dataset, model, setting))?;
     Some(Entry { parameters: row[2].parse().ok()?, mean: number(row[4]), std: number(row[5]) })
 }
 

@@ -6,8 +6,11 @@ use crate::sections::{Part, Section};
 use crate::table::{Best, Cell, Table};
 
 /// Settings by their names in the table, in the presets, and as one reads them.
-pub(super) const SETTINGS: [(&str, &str, &str); 3] =
-    [("centralised", "-centralised", "centralised"), ("full", "", "federated, full"), ("half", "-half", "federated, half")];
+pub(super) const SETTINGS: [(&str, &str, &str); 3] = [
+    ("centralised", "-centralised", "centralised"),
+    ("full", "", "federated, full"),
+    ("half", "-half", "federated, half"),
+];
 
 pub(super) fn section(grid: &Grid) -> Section {
     let mut parts = vec![Part::Table(table(grid))];
@@ -28,7 +31,8 @@ fn table(grid: &Grid) -> Table {
             Some(Entry { mean, std, .. }) => Cell::Number(format!("{mean:.1} ± {std:.1}")),
             None => Cell::word("–"),
         };
-        let rl_avg = if setting == "centralised" { Cell::word("") } else { ours(&format!("spdnet{suffix}-rl-avg")) };
+        let rl_avg =
+            if setting == "centralised" { Cell::word("") } else { ours(&format!("spdnet{suffix}-rl-avg")) };
         vec![
             Cell::word(shown),
             published("eegnet"),
@@ -51,9 +55,16 @@ fn table(grid: &Grid) -> Table {
             "Macro-F1 on the test trials of all clients together, in percent, mean ± standard deviation: as published (10 seeds) and as run here ({seeds}). Federated models are those of the last round, centralised \
              ones those of the best validation score. Bold: the best of ours in a row."
         ),
-        head: ["setting", "EEGNet, paper", "EEGNet, ours", "SPDnet, paper", "SPDnet, ours", "SPDnet, ours, RLAvg"]
-            .map(String::from)
-            .into(),
+        head: [
+            "setting",
+            "EEGNet, paper",
+            "EEGNet, ours",
+            "SPDnet, paper",
+            "SPDnet, ours",
+            "SPDnet, ours, RLAvg",
+        ]
+        .map(String::from)
+        .into(),
         rows: SETTINGS.map(row).into(),
         best: Best::InRow,
     }

@@ -51,7 +51,12 @@ pub(super) fn figure(runs: &[Run], federated: &[(usize, &Run)]) -> Option<Figure
             let point = |(bytes, f1): &(f64, Summary)| {
                 Point::new(bytes / unit, 100.0 * f1.mean).within(100.0 * f1.std)
             };
-            Series { name: run.label.clone(), style: *style, behind: false, points: course.iter().map(point).collect() }
+            Series {
+                name: run.label.clone(),
+                style: *style,
+                behind: false,
+                points: course.iter().map(point).collect(),
+            }
         })
         .collect();
     let totals = courses
