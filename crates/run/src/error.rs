@@ -38,6 +38,14 @@ pub enum Error {
         /// Something in it.
         entry: String,
     },
+    /// Another process writes to the folder.
+    #[error("{path}: in use by {holder}", path = path.display())]
+    InUse {
+        /// Which folder.
+        path: PathBuf,
+        /// Who uses it.
+        holder: String,
+    },
     /// A file of another version of this software.
     #[error("{path}: schema version {found}, but this fedspd reads version {known}", path = path.display())]
     Schema {
@@ -86,6 +94,9 @@ impl Error {
                 Some("a run folder is what `fedspd run` writes, by default under runs/".into())
             }
             Self::Occupied { .. } => Some("choose a folder that is new or empty with --out".into()),
+            Self::InUse { .. } => {
+                Some("wait until it is done, or stop it and go on with `fedspd resume`".into())
+            }
             Self::Schema { found, known, .. } if found > known => {
                 Some("the run was written by a newer fedspd; update this one".into())
             }

@@ -3,9 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::Error;
+use crate::{Error, FolderLock};
 
 const MANIFEST: &str = "manifest.json";
+const LOCK: &str = ".lock";
 const CHECKPOINTS: &str = "checkpoints";
 const MODELS: &str = "models";
 const PORTRAITS: &str = "portraits";
@@ -18,25 +19,34 @@ pub struct RunFolder {
 
 impl RunFolder {
     /// Makes the folder of a run with all that it begins with: in a neighbour first, which then takes its name. A run that is killed while it is set up
-    /// leaves nothing under that name, and the next one replaces what it left beside it.
+    /// leaves nothing under that name, and the next one replaces what it left beside it. The folder is locked from its first moment on.
     ///
     /// # Errors
-    /// When there is something in the folder, or the system refuses; those of `fill`, which gets the folder under its first name.
+    /// When there is something in the folder, another process sets it up, or the system refuses; those of `fill`, which gets the folder under its first
+    /// name.
     pub fn create<E: From<Error>>(
         root: impl Into<PathBuf>,
         fill: impl FnOnce(&Self) -> Result<(), E>,
-    ) -> Result<Self, E> {
+    ) -> Result<(Self, FolderLock), E> {
         let folder = Self { root: root.into() };
         folder.refuse_strangers()?;
         let beginning = Self { root: folder.beginning()? };
-        let filled = beginning.set_up().map_err(E::from).and_then(|()| fill(&beginning));
-        let named = filled.and_then(|()| Ok(beginning.take_the_place_of(&folder)?));
+        let lock = beginning.set_up()?;
+        let named = fill(&beginning).and_then(|()| Ok(beginning.take_the_place_of(&folder)?));
         if let Err(error) = named {
             // The first error is the one to report.
             let _ = fs::remove_dir_all(&beginning.root);
             return Err(error);
         }
-        Ok(folder)
+        Ok((folder, lock))
+    }
+
+    /// Locks the folder, so that no other process writes to it.
+    ///
+    /// # Errors
+    /// [`Error::InUse`] if one does; when the system refuses.
+    pub fn lock(&self) -> Result<FolderLock, Error> {
+        FolderLock::take(&self.root, &self.root.join(LOCK))
     }
 
     /// The neighbour in which a run is set up.
@@ -54,14 +64,22 @@ impl RunFolder {
         Ok(path.with_file_name(beginning))
     }
 
-    fn set_up(&self) -> Result<(), Error> {
-        if self.root.exists() {
-            fs::remove_dir_all(&self.root).map_err(Error::file(&self.root))?;
+    /// Locks the neighbour, empties it of what a killed run has left, and makes the folders.
+    fn set_up(&self) -> Result<FolderLock, Error> {
+        fs::create_dir_all(&self.root).map_err(Error::file(&self.root))?;
+        let lock = self.lock()?;
+        for entry in fs::read_dir(&self.root).map_err(Error::file(&self.root))? {
+            let path = entry.map_err(Error::file(&self.root))?.path();
+            if path.is_dir() {
+                fs::remove_dir_all(&path).map_err(Error::file(&path))?;
+            } else if !path.ends_with(LOCK) {
+                fs::remove_file(&path).map_err(Error::file(&path))?;
+            }
         }
-        for path in [self.root.join(CHECKPOINTS), self.root.join(MODELS), self.root.join(PORTRAITS)] {
-            fs::create_dir_all(&path).map_err(Error::file(&path))?;
+        for path in [CHECKPOINTS, MODELS, PORTRAITS].map(|name| self.root.join(name)) {
+            fs::create_dir(&path).map_err(Error::file(&path))?;
         }
-        Ok(())
+        Ok(lock)
     }
 
     fn take_the_place_of(&self, folder: &Self) -> Result<(), Error> {
@@ -115,6 +133,11 @@ impl RunFolder {
     /// What came out: a [`ResultTable`](crate::ResultTable).
     pub fn results(&self) -> PathBuf {
         self.root.join("results.csv")
+    }
+
+    /// The mean and deviation of its scores over seeds: a [`Headline`](crate::Headline).
+    pub fn summary(&self) -> PathBuf {
+        self.root.join("summary.json")
     }
 
     /// Who had which trials: [`Shards`](crate::Shards).

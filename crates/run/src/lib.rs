@@ -3,9 +3,11 @@
 //! | file | type |
 //! |---|---|
 //! | the folder itself | [`RunFolder`] |
+//! | `.lock` | [`FolderLock`] |
 //! | `manifest.json` | [`Manifest`] |
 //! | `events.jsonl` | [`Event`], [`EventLog`] |
 //! | `results.csv` | [`ResultRow`], [`ResultTable`] |
+//! | `summary.json`, when all seeds are done | [`Headline`]: mean and deviation over seeds |
 //! | `shards.json` | [`Shards`] |
 //! | `portraits/seed-N.json` | [`Portrait`] |
 //!
@@ -18,7 +20,9 @@ mod error;
 mod event;
 mod event_log;
 mod folder;
+mod headline;
 mod json;
+mod lock;
 mod manifest;
 mod number;
 mod portrait;
@@ -31,6 +35,8 @@ pub use error::Error;
 pub use event::{DroppedClient, Event, LayerReport, Round};
 pub use event_log::EventLog;
 pub use folder::RunFolder;
+pub use headline::{Headline, Summary};
+pub use lock::FolderLock;
 pub use manifest::{ExcludedSubject, Manifest, SCHEMA_VERSION, Status};
 pub use portrait::{InputPortrait, Pattern, Plane, Portrait, Spectrum};
 pub use results::{COLUMNS, ResultRow, ResultTable};

@@ -34,7 +34,7 @@ pub struct ResultRow {
     pub mode: String,
     /// The average of the Stiefel parameters.
     pub aggregation: String,
-    /// The share of the clients that take part in a round.
+    /// The share of the clients that take part in a round; 1 where nothing is federated, since all data take part then.
     pub participation: f64,
     /// How subjects are aligned.
     pub align: String,

@@ -8,12 +8,13 @@ use fedspd_run::{Error, RunFolder};
 fn every_file_has_its_place() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().join("runs").join("sample-7f3a");
-    let run = RunFolder::create(&root, nothing).unwrap();
+    let (run, _) = RunFolder::create(&root, nothing).unwrap();
     let places = [
         (run.config(), "config.toml"),
         (run.manifest(), "manifest.json"),
         (run.events(), "events.jsonl"),
         (run.results(), "results.csv"),
+        (run.summary(), "summary.json"),
         (run.shards(), "shards.json"),
         (run.checkpoint(3), "checkpoints/seed-3.ckpt"),
         (run.model(12), "models/seed-12.safetensors"),
@@ -68,12 +69,36 @@ fn a_beginning_that_fails_leaves_the_name_free() {
     fs::create_dir_all(beside.join("models")).unwrap();
     fs::write(beside.join("models/old"), "").unwrap();
     fs::create_dir(&root).unwrap();
-    let run = RunFolder::create(&root, |run| {
+    let (run, _lock) = RunFolder::create(&root, |run| {
         fs::write(run.manifest(), "{}").unwrap();
         Ok::<(), Error>(())
     })
     .unwrap();
     assert!(run.is_run() && !beside.exists() && !root.join("models/old").exists());
+}
+
+/// One process at a time, from the first moment on; who it is can be read, and nothing stays locked when it is gone.
+#[test]
+fn a_folder_has_one_writer() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("run");
+    let (run, lock) = RunFolder::create(&root, |_| {
+        // Somebody else begins the same run while this one is set up: refused, and nothing of this one is touched.
+        let other = RunFolder::create(&root, nothing).unwrap_err();
+        assert!(matches!(other, Error::InUse { .. }), "{other}");
+        assert!(folder.path().join(".run.partial/models").is_dir());
+        Ok::<(), Error>(())
+    })
+    .unwrap();
+    let error = run.lock().unwrap_err();
+    let here = format!("{}: in use by process {}", root.display(), std::process::id());
+    assert!(error.to_string().starts_with(&here), "{error}");
+    assert!(error.hint().unwrap().contains("fedspd resume"));
+    drop(lock);
+    let again = run.lock().unwrap();
+    assert!(run.lock().is_err());
+    drop(again);
+    run.lock().unwrap();
 }
 
 #[allow(clippy::unnecessary_wraps)] // as a folder is filled

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use fedspd_run::{Error, ResultRow, ResultTable};
+use fedspd_run::{Error, Headline, ResultRow, ResultTable, Summary};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
 
@@ -134,4 +134,28 @@ proptest! {
         table.write(&path).unwrap();
         prop_assert_eq!(bits(&ResultTable::read(&path).unwrap()), bits(&table));
     }
+}
+
+/// The headline comes back bit for bit, and what is not there as NaN.
+#[test]
+fn a_headline_comes_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("summary.json");
+    let summary = |mean: f64| Summary { mean, std: 0.1 / 3.0, count: 3 };
+    let none = Summary { mean: f64::NAN, std: f64::NAN, count: 0 };
+    let headline = Headline {
+        macro_f1: summary(0.1),
+        mean_client: summary(1.0 / 3.0),
+        worst_client: summary(0.0),
+        accuracy: summary(0.7),
+        kappa: summary(-0.2),
+        held_out: none,
+        feasibility_error: 1.3e-15,
+    };
+    headline.write(&path).unwrap();
+    let found = Headline::read(&path).unwrap();
+    assert!(found.held_out.mean.is_nan() && found.held_out.std.is_nan());
+    assert_eq!(Headline { held_out: summary(0.0), ..found }, Headline { held_out: summary(0.0), ..headline });
+    std::fs::write(&path, "{}").unwrap();
+    assert!(Headline::read(&path).unwrap_err().to_string().contains("missing field"));
 }
