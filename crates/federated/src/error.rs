@@ -59,6 +59,14 @@ pub enum Error {
         /// Why that cannot be now.
         fault: &'static str,
     },
+    /// Threads could not be started.
+    #[error("{threads} threads cannot be started: {reason}")]
+    Threads {
+        /// How many.
+        threads: usize,
+        /// What the system said.
+        reason: String,
+    },
     /// A stored state is not of this federation.
     #[error("the stored state has {found} {what} where {expected} were expected")]
     State {
@@ -83,6 +91,7 @@ impl Error {
             Self::Client { .. } => Some(
                 "lower the learning rate, look at the client's data, or leave such clients out with `on_client_failure = \"skip\"`".into(),
             ),
+            Self::Threads { .. } => Some("use fewer, with `--threads`".into()),
             Self::Average { .. } => Some("`proj-avg` and `rl-avg` always have an answer".into()),
             _ => None,
         }

@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Condvar, Mutex, PoisonError};
+use std::thread::Builder;
+
+use crate::Error;
 
 /// Results that may wait for each desk, before its thread waits itself.
 const WAITING_PER_DESK: usize = 2;
@@ -15,8 +18,19 @@ const WAITING_PER_DESK: usize = 2;
 /// work begins.
 ///
 /// # Errors
-/// The first error of `take`.
-pub fn in_order<D: Send, R: Send, E>(
+/// The first error of `take`; [`Error::Threads`] if the system starts no more threads.
+pub fn in_order<D: Send, R: Send, E: From<Error>>(
+    desks: &mut [D],
+    items: usize,
+    work: impl Fn(&mut D, usize) -> R + Sync,
+    take: impl FnMut(usize, R) -> Result<(), E>,
+) -> Result<(), E> {
+    on_threads(Builder::new, desks, items, work, take)
+}
+
+/// On threads that are made in a certain way.
+fn on_threads<D: Send, R: Send, E: From<Error>>(
+    thread: fn() -> Builder,
     desks: &mut [D],
     items: usize,
     work: impl Fn(&mut D, usize) -> R + Sync,
@@ -29,11 +43,18 @@ pub fn in_order<D: Send, R: Send, E>(
     let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
     let (taken, progress) = (Mutex::new(0), Condvar::new());
     let (sender, receiver) = channel();
+    let give_up = || {
+        let guard = taken.lock().unwrap_or_else(PoisonError::into_inner);
+        stop.store(true, Ordering::Relaxed);
+        drop(guard);
+        progress.notify_all();
+    };
+    let threads = desks.len().min(items);
     std::thread::scope(|scope| {
         for desk in desks.iter_mut().take(items) {
             let (sender, work) = (sender.clone(), &work);
             let (next, stop, taken, progress) = (&next, &stop, &taken, &progress);
-            scope.spawn(move || {
+            let at_desk = move || {
                 let _guard = StopOnPanic { stop, taken, progress };
                 loop {
                     let item = next.fetch_add(1, Ordering::Relaxed);
@@ -51,7 +72,11 @@ pub fn in_order<D: Send, R: Send, E>(
                         return;
                     }
                 }
-            });
+            };
+            if let Err(error) = thread().spawn_scoped(scope, at_desk) {
+                give_up();
+                return Err(E::from(Error::Threads { threads, reason: error.to_string() }));
+            }
         }
         drop(sender);
         let (mut waiting, mut expected) = (BTreeMap::new(), 0);
@@ -60,10 +85,7 @@ pub fn in_order<D: Send, R: Send, E>(
             waiting.insert(item, result);
             while let Some(result) = waiting.remove(&expected) {
                 if let Err(error) = take(expected, result) {
-                    let guard = taken.lock().unwrap_or_else(PoisonError::into_inner);
-                    stop.store(true, Ordering::Relaxed);
-                    drop(guard);
-                    progress.notify_all();
+                    give_up();
                     return Err(error);
                 }
                 expected += 1;
@@ -117,7 +139,7 @@ mod tests {
                     // What is done, waits or is being done beyond this one.
                     assert!(begun.load(Ordering::SeqCst) <= item + 1 + (WAITING_PER_DESK + 1) * desks);
                     taken.push(item);
-                    Ok::<(), ()>(())
+                    Ok::<(), Error>(())
                 })
                 .unwrap();
                 assert_eq!(taken, (0..items).collect::<Vec<_>>());
@@ -134,14 +156,11 @@ mod tests {
                 begun.fetch_add(1, Ordering::SeqCst);
                 item
             };
-            let result =
-                in_order(
-                    &mut vec![(); desks],
-                    1000,
-                    work,
-                    |item, _| if item == 7 { Err(item) } else { Ok(()) },
-                );
-            assert_eq!(result, Err(7));
+            let fault = Error::Order { asked: "go on", fault: "it is the seventh" };
+            let mut fault = Some(fault);
+            let take = |item, _| if item == 7 { fault.take().map_or(Ok(()), Err) } else { Ok(()) };
+            let result = in_order(&mut vec![(); desks], 1000, work, take);
+            assert!(matches!(result, Err(Error::Order { asked: "go on", .. })));
             assert!(begun.load(Ordering::SeqCst) < 40);
         }
     }
@@ -149,7 +168,18 @@ mod tests {
     #[test]
     fn a_panic_ends_it_too() {
         let work = |(): &mut (), item: usize| assert_ne!(item, 3);
-        let ended = std::panic::catch_unwind(|| in_order(&mut [(), ()], 100, work, |_, ()| Ok::<(), ()>(())));
+        let ended =
+            std::panic::catch_unwind(|| in_order(&mut [(), ()], 100, work, |_, ()| Ok::<(), Error>(())));
         assert!(ended.is_err());
+    }
+
+    #[test]
+    fn threads_that_cannot_be_had_are_an_error() {
+        // More memory for its stack than there is.
+        let too_large = || Builder::new().stack_size(1 << 60);
+        let result =
+            on_threads(too_large, &mut [(), (), ()], 100, |(), item| item, |_, _| Ok::<(), Error>(()));
+        let error = result.unwrap_err();
+        assert!(error.to_string().starts_with("3 threads cannot be started: "), "{error}");
     }
 }

@@ -116,8 +116,7 @@ impl<'a, T: Real, M: Model<T>, S: LocalSolver<T, M>> Federation<'a, T, M, S> {
             self.states[client] = state;
         }
         let validation = self.evaluate(desks, |shard| &shard.validation)?;
-        let losses = || validation.iter().flatten().map(|evaluation| evaluation.loss);
-        let validation_loss = losses().sum::<f64>() / losses().count() as f64;
+        let validation_loss = mean_loss(validation.iter());
         self.server.advance(validation_loss)?;
         Ok(Round { report, validation, validation_loss })
     }
@@ -222,6 +221,12 @@ impl<'a, T: Real, M: Model<T>, S: LocalSolver<T, M>> Federation<'a, T, M, S> {
         self.states.clone_from_slice(clients);
         Ok(())
     }
+}
+
+/// The uniform mean of clients' losses, over those that have trials; NaN if none has.
+pub fn mean_loss<'a>(evaluations: impl Iterator<Item = &'a Option<Evaluation>> + Clone) -> f64 {
+    let losses = evaluations.flatten().map(|evaluation| evaluation.loss);
+    losses.clone().sum::<f64>() / losses.count() as f64
 }
 
 /// Parameters with a client's own local ones, if it has some.

@@ -25,7 +25,7 @@ pub use aggregate::{Aggregation, Aggregator, Fault, LayerReport, Merged, aggrega
 pub use client::{ClientState, Desk, LocalEpochs, LocalSolver, Task, Trained};
 pub use error::Error;
 pub use in_order::in_order;
-pub use in_process::{Federation, Round, Shard};
+pub use in_process::{Federation, Round, Shard, mean_loss};
 pub use sampling::participants;
 pub use server::{
     Dropped, LocalWork, Member, OnFailure, RoundPlan, RoundReport, Server, ServerConfig, ServerState, Update,

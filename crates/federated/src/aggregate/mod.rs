@@ -6,18 +6,19 @@
 //! | `rl-avg` | retraction of the mean of the liftings at the previous point | the sum |
 //! | `qr-avg` | QR factor of the mean | the sum |
 //! | `euclidean` | the mean, which leaves the manifold | the sum |
-//! | `ret-avg` | retraction of the mean of the inverse retractions | all replies |
+//! | `ret-avg` | retraction of the mean of the inverse retractions at the previous point | the sum of these |
 //! | `karcher` | the point with the smallest sum of squared geodesic distances | all replies |
 //!
 //! Euclidean parameters are averaged as they are, always.
 
-mod from_all;
 mod from_sum;
+mod karcher;
 mod momentum;
+mod ret;
 mod sums;
 
 use fedspd_manifold::Real;
-use fedspd_nn::ParamSet;
+use fedspd_nn::{Geometry, ParamSet};
 use serde::{Deserialize, Serialize};
 use thiserror::Error as ThisError;
 
@@ -25,8 +26,9 @@ use crate::error::check;
 use crate::{Error, Wire};
 use momentum::Momentum;
 
-/// Which average.
+/// How Stiefel matrices of clients become one. Euclidean parameters are averaged in every case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Aggregation {
     /// The polar factor of the mean: the paper's first.
@@ -55,6 +57,15 @@ impl Aggregation {
             Self::Karcher => "karcher",
             Self::Euclidean => "euclidean",
         }
+    }
+
+    /// How many numbers of each reply are kept until the round is closed; none where a sum takes them in.
+    pub fn kept_numbers(self, wire: &Wire) -> usize {
+        if self != Self::Karcher {
+            return 0;
+        }
+        let stiefel = |(parameter, _): &(&fedspd_nn::Parameter, _)| parameter.geometry == Geometry::Stiefel;
+        wire.parameters().filter(stiefel).map(|(parameter, _)| parameter.size()).sum()
     }
 }
 
@@ -200,8 +211,8 @@ pub fn aggregator<T: Real>(
     })?;
     let sums = sums::Sums::new(wire)?;
     Ok(match aggregation {
-        Aggregation::RetAvg => Box::new(from_all::FromAll::new(from_all::Rule::Ret, sums)),
-        Aggregation::Karcher => Box::new(from_all::FromAll::new(from_all::Rule::Karcher, sums)),
+        Aggregation::RetAvg => Box::new(ret::RetAvg::new(sums)?),
+        Aggregation::Karcher => Box::new(karcher::Karcher::new(sums)),
         Aggregation::RlAvg if !plain => Box::new(Momentum::new(server_momentum, server_lr, sums)),
         Aggregation::ProjAvg => Box::new(from_sum::FromSum::new(from_sum::Rule::Proj, sums)),
         Aggregation::RlAvg => Box::new(from_sum::FromSum::new(from_sum::Rule::Rl, sums)),

@@ -72,6 +72,7 @@ pub struct Member {
 
 /// How much each reply counts in a mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Weighting {
     /// The same, as in the paper.
@@ -83,6 +84,7 @@ pub enum Weighting {
 
 /// What happens when a client fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum OnFailure {
     /// The run stops with an error.

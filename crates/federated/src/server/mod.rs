@@ -7,6 +7,13 @@
 //!
 //! Between [`Server::advance`] and the next reply its [`ServerState`] is all there is to know: stored, it is the checkpoint. A round that was
 //! not closed is planned again, the same.
+//!
+//! A round is one exchange: something goes out to some clients, something comes back. A method of two exchanges takes two rounds of this machine. `RFedSVRG`
+//! is an example (a full gradient at the common point, then steps that are corrected by it): in even rounds its solver sends the gradient as
+//! [`crate::Trained::extra`] and leaves the parameters as they came, and its [`Aggregator`] adds these up and returns the parameters untouched; in odd
+//! rounds that sum is the [`RoundPlan::attachment`], and the solver trains with it. Both know which half it is by [`crate::Task::round`], or by how often the
+//! aggregator was finished, which it stores in [`Aggregator::memory`]. Two things must be told of the halves: clients are drawn in each round anew, so the method needs
+//! full participation, or an aggregator that remembers whom it has heard; and the learning rate takes a step in each, so patience counts halves.
 
 mod config;
 mod report;

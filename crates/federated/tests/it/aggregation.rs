@@ -1,8 +1,9 @@
 //! What each aggregation does to a federation.
 
-use fedspd_federated::{Aggregation, LocalEpochs, ServerConfig};
-use fedspd_manifold::{Retraction, RetractionKind, Stiefel};
-use fedspd_nn::ParamSet;
+use fedspd_federated::{Aggregation, Error, LocalEpochs, OnFailure, ServerConfig, Update, Weighting};
+use fedspd_manifold::average::ret_avg;
+use fedspd_manifold::{Matrix, Real, Retraction, RetractionKind, Stiefel};
+use fedspd_nn::{Examples, Model, ParamSet, SpdNet, SpdTrials};
 
 use crate::support::{Clients, adam, fast, gap};
 
@@ -20,21 +21,69 @@ fn solver(aggregation: Aggregation) -> LocalEpochs {
     LocalEpochs { land_first: aggregation == Aggregation::Euclidean, ..adam() }
 }
 
+/// How far the weights are from the manifold after 150 rounds.
+fn distance<T: Real>(clients: &Clients<T>, aggregation: Aggregation) -> f64
+where
+    SpdNet<T>: Model<T, Trials = SpdTrials<T>, Examples = Examples<T>>,
+{
+    let config = ServerConfig { aggregation, ..fast() };
+    let values = clients.train(config, solver(aggregation), 150, 2);
+    ParamSet::new(clients.net.layout().clone(), values).unwrap().feasibility_error().unwrap()
+}
+
 /// Properties 23 and 50: after 150 rounds the weights are on the manifold with every average but the plain one, which leaves it measurably.
 #[test]
 fn only_the_plain_mean_leaves_the_manifold() {
-    let clients = Clients::small();
+    let (double, single) = (Clients::small(), Clients::<f32>::of_small_task());
     for aggregation in ALL {
-        let config = ServerConfig { aggregation, ..fast() };
-        let values = clients.train(config, solver(aggregation), 150, 2);
-        let parameters = ParamSet::new(fedspd_nn::Model::layout(&clients.net).clone(), values).unwrap();
-        let distance = parameters.feasibility_error().unwrap();
+        let distances = (distance(&double, aggregation), distance(&single, aggregation));
         if aggregation == Aggregation::Euclidean {
-            assert!(distance > 1e-4, "{distance:e}");
+            assert!(distances.0 > 1e-4 && distances.1 > 1e-4, "{distances:?}");
         } else {
-            assert!(distance < 1e-12, "{aggregation:?}: {distance:e}");
+            assert!(distances.0 < 1e-12 && distances.1 < 1e-5, "{aggregation:?}: {distances:?}");
         }
     }
+}
+
+/// The average is the same whether replies are kept or added up as they come; what is too far away is told when it comes.
+#[test]
+fn ret_avg_is_its_formula() {
+    let clients = Clients::small();
+    let config = ServerConfig {
+        aggregation: Aggregation::RetAvg,
+        weighting: Weighting::ByTrials,
+        on_client_failure: OnFailure::Skip,
+        ..fast()
+    };
+    let mut server = clients.server(config.clone());
+    let start = server.parameters().get("block0.weight").unwrap().to_vec();
+    let mut federation = clients.federation(fast(), adam());
+    let mut desks = clients.desks(1);
+    let (mut points, mut weights, mut sent) = (Vec::new(), Vec::new(), Vec::new());
+    for client in 0..4 {
+        federation.round(&mut desks).unwrap();
+        let message = server.wire().shared(federation.server().parameters());
+        points.push(Matrix::from_rows(6, 4, message[..24].to_vec()).unwrap());
+        weights.push((3 + 2 * client) as f64);
+        sent.push(Update { message, trials: 3 + 2 * client, loss: 0.0 });
+        server.submit(client, Ok(sent[client].clone())).unwrap();
+    }
+    server.close().unwrap();
+    let base = Matrix::from_rows(6, 4, start.clone()).unwrap();
+    let expected = ret_avg(RetractionKind::Polar, &base, &points, Some(&weights)).unwrap();
+    let found = server.parameters().get("block0.weight").unwrap();
+    assert!(gap(found, expected.point.as_slice()) < 1e-14);
+    // The next round begins with nothing: one reply is the average, bit for bit.
+    server.advance(1.0).unwrap();
+    server.submit(2, Ok(sent[0].clone())).unwrap();
+    server.close().unwrap();
+    assert_eq!(server.parameters().get("block0.weight").unwrap(), points[0].as_slice());
+
+    let mut server = clients.server(config);
+    let mut opposite = server.wire().shared(server.parameters());
+    opposite[..24].iter_mut().for_each(|w| *w = -*w);
+    let refused = server.submit(0, Ok(Update { message: opposite, trials: 1, loss: 0.0 })).unwrap_err();
+    assert!(matches!(refused, Error::Average { .. }), "{refused}");
 }
 
 /// The averages are close to each other while clients are, and the diagnosis says how close.

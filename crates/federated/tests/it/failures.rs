@@ -50,6 +50,22 @@ fn bad_replies_stop_the_run_or_are_counted() {
     }
 }
 
+/// In single precision rounding alone is as much as what double precision refuses.
+#[test]
+fn the_limit_is_that_of_the_precision() {
+    let clients = Clients::<f32>::of_small_task();
+    let submit = |change: f32| {
+        let mut server = clients.server(fast());
+        let mut message = server.wire().shared(server.parameters());
+        // Longer columns: |W^T W - I| is about 2 change sqrt(4).
+        message[..24].iter_mut().for_each(|w| *w *= 1.0 + change);
+        server.submit(0, Ok(Update { message, trials: 1, loss: 1.0 }))
+    };
+    submit(1e-5).unwrap();
+    let refused = submit(1e-4).unwrap_err().to_string();
+    assert!(refused.contains("|W^T W - I| = 4.0e-4") && refused.contains("(limit 1e-4)"), "{refused}");
+}
+
 #[test]
 fn the_first_failure_in_the_order_of_clients_is_named() {
     let clients = Clients::small();

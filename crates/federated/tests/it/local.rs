@@ -133,3 +133,39 @@ fn epochs_may_differ_between_clients() {
     let all = clients.train(ServerConfig { work: LocalWork::same(4), ..fast() }, adam(), 1, 1);
     assert_ne!(all, differ);
 }
+
+/// Whatever moves the weights, they come back on the manifold, learn, and do not depend on threads; carried moments make a difference, and come back with a
+/// stored state.
+#[test]
+fn every_optimiser_trains_a_federation() {
+    let clients = Clients::small();
+    let (adam, retraction) = (AdamSettings::default(), RetractionKind::Polar);
+    for optimiser in [
+        OptimiserConfig::RiemannianAdam { adam, retraction },
+        OptimiserConfig::RiemannianSgd { momentum: 0.9, weight_decay: 0.0, retraction },
+        OptimiserConfig::Landing { attraction: 1.0, safe_distance: 0.5, momentum: 0.9, weight_decay: 0.0 },
+    ] {
+        let mut ends = Vec::new();
+        for carry_state in [false, true] {
+            let solver = LocalEpochs { carry_state, ..LocalEpochs::new(optimiser) };
+            let mut federation = clients.federation(fast(), solver);
+            let mut desks = clients.desks(2);
+            let first = federation.round(&mut desks).unwrap().validation_loss;
+            for _ in 0..20 {
+                federation.round(&mut desks).unwrap();
+            }
+            let (server, states) = federation.state();
+            let last = federation.round(&mut desks).unwrap().validation_loss;
+            assert!(last < 0.9 * first, "{optimiser:?}: {first} {last}");
+            let parameters = federation.server().parameters();
+            assert!(parameters.feasibility_error().unwrap() < 1e-12, "{optimiser:?}");
+            assert_eq!(parameters.values(), clients.train(fast(), solver, 22, 1), "{optimiser:?}");
+            let mut resumed = clients.federation(fast(), solver);
+            resumed.restore(&server, &states).unwrap();
+            resumed.round(&mut desks).unwrap();
+            assert_eq!(resumed.state(), federation.state());
+            ends.push(parameters.values().to_vec());
+        }
+        assert_ne!(ends[0], ends[1], "{optimiser:?}");
+    }
+}

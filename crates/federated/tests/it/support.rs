@@ -1,23 +1,39 @@
 //! A small federation.
 
 use fedspd_federated::{Desk, Federation, LocalEpochs, Member, Server, ServerConfig, Shard};
+use fedspd_manifold::Real;
 use fedspd_nn::{Examples, Model, OptimiserConfig, Seed, SpdNet, SpdNetConfig, SpdTrials, SyntheticTask};
 
 /// Clients whose trials stand one after the other among common examples.
-pub(crate) struct Clients {
-    pub(crate) net: SpdNet<f64>,
-    pub(crate) examples: Examples<f64>,
+pub(crate) struct Clients<T: Real = f64> {
+    pub(crate) net: SpdNet<T>,
+    pub(crate) examples: Examples<T>,
     pub(crate) shards: Vec<Shard>,
 }
 
 impl Clients {
-    /// So many clients of a task; of each ten trials seven are for training, one for validation, two for test.
+    /// So many clients of a task, in double precision.
     pub(crate) fn new(task: SyntheticTask, config: SpdNetConfig, clients: u32) -> Self {
+        Self::of(task, config, clients)
+    }
+
+    /// The small federation in double precision.
+    pub(crate) fn small() -> Self {
+        Self::of_small_task()
+    }
+}
+
+impl<T: Real> Clients<T>
+where
+    SpdNet<T>: Model<T, Trials = SpdTrials<T>, Examples = Examples<T>>,
+{
+    /// So many clients of a task; of each ten trials seven are for training, one for validation, two for test.
+    fn of(task: SyntheticTask, config: SpdNetConfig, clients: u32) -> Self {
         let net = SpdNet::new(config).unwrap();
         let (n, classes) = (net.config().dimensions[0], net.config().classes);
         let (mut matrices, mut labels, mut shards) = (Vec::new(), Vec::new(), Vec::new());
         for client in 0..clients {
-            let trials: SpdTrials<f64> = task.client(Seed(0), client).unwrap();
+            let trials: SpdTrials<T> = task.client(Seed(0), client).unwrap();
             let places = labels.len()..labels.len() + trials.labels().len();
             matrices.extend_from_slice(trials.matrices());
             labels.extend_from_slice(trials.labels());
@@ -34,16 +50,16 @@ impl Clients {
     }
 
     /// Four clients of 60 trials of 6 x 6 matrices in three classes, with a shift between clients.
-    pub(crate) fn small() -> Self {
+    pub(crate) fn of_small_task() -> Self {
         let task = SyntheticTask::new(6, 3).trials(60).shift(0.3);
-        Self::new(task, SpdNetConfig::new(vec![6, 4], 3), 4)
+        Self::of(task, SpdNetConfig::new(vec![6, 4], 3), 4)
     }
 
     pub(crate) fn members(&self) -> Vec<Member> {
         (0..self.shards.len()).map(|client| Member { name: format!("client {}", client + 1) }).collect()
     }
 
-    pub(crate) fn server(&self, config: ServerConfig) -> Server<f64> {
+    pub(crate) fn server(&self, config: ServerConfig) -> Server<T> {
         Server::new(config, self.members(), self.net.initial(Seed(0)).unwrap(), Seed(0)).unwrap()
     }
 
@@ -51,12 +67,12 @@ impl Clients {
         &self,
         config: ServerConfig,
         solver: LocalEpochs,
-    ) -> Federation<'_, f64, SpdNet<f64>, LocalEpochs> {
+    ) -> Federation<'_, T, SpdNet<T>, LocalEpochs> {
         let numbers = (0..self.shards.len() as u32).collect();
         Federation::new(&self.examples, &self.shards, numbers, solver, self.server(config), Seed(0)).unwrap()
     }
 
-    pub(crate) fn desks(&self, count: usize) -> Vec<Desk<'_, f64, SpdNet<f64>>> {
+    pub(crate) fn desks(&self, count: usize) -> Vec<Desk<'_, T, SpdNet<T>>> {
         (0..count).map(|_| Desk::new(&self.net, 16, 1).unwrap()).collect()
     }
 
@@ -67,7 +83,7 @@ impl Clients {
         solver: LocalEpochs,
         rounds: u32,
         desks: usize,
-    ) -> Vec<f64> {
+    ) -> Vec<T> {
         let mut federation = self.federation(config, solver);
         let mut desks = self.desks(desks);
         for _ in 0..rounds {

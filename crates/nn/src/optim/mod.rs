@@ -322,8 +322,11 @@ fn rule<T: Real>(
             Box::new(rule_f32(config, parameter, &start)?)
         }
     };
-    // `T` is one of the two.
-    made.downcast::<Box<dyn Rule<T>>>().map(|rule| *rule).map_err(|_| Error::Moved)
+    made.downcast::<Box<dyn Rule<T>>>().map(|rule| *rule).map_err(|_| Error::Config {
+        field: "the precision",
+        value: std::any::type_name::<T>().into(),
+        expected: "f64 or f32".into(),
+    })
 }
 
 fn rule_f64(

@@ -1,0 +1,100 @@
+//! `ret-avg`: `R_W(sum w_i R_W^-1(W_i))`, with the polar retraction and its inverse at the previous point `W`.
+//!
+//! The inverse retraction of a reply needs nothing but the reply and `W`, so each is taken when the reply comes in, and their sum is all that is kept.
+
+use fedspd_manifold::average::StiefelSum;
+use fedspd_manifold::{Error as GeometryError, Real, Retraction, RetractionKind};
+use fedspd_nn::ParamSet;
+
+use super::sums::{Sum, Sums};
+use super::{Aggregator, Fault, Merged};
+use crate::Error;
+
+pub(super) struct RetAvg {
+    sums: Sums,
+    /// One for each part of the sums; none for Euclidean parts.
+    tangents: Vec<Option<Tangents>>,
+}
+
+/// The sum of tangent vectors at the previous point.
+struct Tangents {
+    retraction: Retraction<f64>,
+    vector: Vec<f64>,
+    sum: StiefelSum,
+}
+
+impl RetAvg {
+    pub(super) fn new(mut sums: Sums) -> Result<Self, Error> {
+        let tangents = sums.parts().iter().map(|part| match &part.sum {
+            Sum::Euclidean(_) => Ok(None),
+            Sum::Stiefel(layer) => {
+                let (p, k) = layer.sum.shape();
+                Ok(Some(Tangents::new(p, k).map_err(fedspd_nn::Error::from)?))
+            }
+        });
+        let tangents = tangents.collect::<Result<_, Error>>()?;
+        Ok(Self { sums, tangents })
+    }
+}
+
+impl<T: Real> Aggregator<T> for RetAvg {
+    fn check(&mut self, message: &[T]) -> Result<(), Fault> {
+        self.sums.check(message)
+    }
+
+    fn add(&mut self, _: usize, weight: f64, previous: &ParamSet<T>, message: &[T]) -> Result<(), Error> {
+        self.sums.add(weight, previous, message)?;
+        for (part, tangents) in self.sums.parts().iter().zip(&mut self.tangents) {
+            if let Some(tangents) = tangents {
+                let base = T::widen(&previous.values()[part.place.clone()]);
+                let added = tangents.add(weight, &base, &T::widen(&message[part.message.clone()]));
+                added.map_err(|source| Error::Average { parameter: part.name.clone(), source })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, parameters: &mut ParamSet<T>) -> Result<Merged, Error> {
+        let tangents = &mut self.tangents;
+        let layers =
+            self.sums.finish(parameters, |index, sum, previous| match (sum, &mut tangents[index]) {
+                // A single reply is the average, bit for bit.
+                (Sum::Stiefel(layer), Some(tangents)) if layer.sum.count() > 1 => {
+                    Ok((tangents.retract(previous)?, false))
+                }
+                (Sum::Stiefel(layer), _) => Ok((layer.sum.mean()?.as_slice().to_vec(), false)),
+                (Sum::Euclidean(sum), _) => Ok((sum.mean(), false)),
+            })?;
+        for tangents in tangents.iter_mut().flatten() {
+            tangents.clear().map_err(fedspd_nn::Error::from)?;
+        }
+        Ok(Merged { layers })
+    }
+}
+
+impl Tangents {
+    fn new(p: usize, k: usize) -> Result<Self, GeometryError> {
+        let retraction = Retraction::new(RetractionKind::Polar, p, k)?;
+        Ok(Self { retraction, vector: vec![0.0; p * k], sum: StiefelSum::new(p, k)? })
+    }
+
+    fn add(&mut self, weight: f64, base: &[f64], point: &[f64]) -> Result<(), GeometryError> {
+        // What has no weight need not have an inverse retraction.
+        if weight > 0.0 {
+            self.retraction.inverse(base, point, &mut self.vector)?;
+            self.sum.add(weight, &self.vector)?;
+        }
+        Ok(())
+    }
+
+    fn retract(&mut self, base: &[f64]) -> Result<Vec<f64>, GeometryError> {
+        self.retraction.retract_once(base, self.sum.mean()?.as_slice(), &mut self.vector)?;
+        Ok(self.vector.clone())
+    }
+
+    fn clear(&mut self) -> Result<(), GeometryError> {
+        let (p, k) = self.sum.shape();
+        self.sum = StiefelSum::new(p, k)?;
+        Ok(())
+    }
+}

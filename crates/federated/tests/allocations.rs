@@ -1,0 +1,39 @@
+//! What a server keeps of its clients' replies.
+#![allow(clippy::unwrap_used)] // helpers of tests may panic as tests do
+
+use fedspd_federated::{Aggregation, Member, Server, ServerConfig, Update, Wire};
+use fedspd_nn::{Model, Seed, SpdNet, SpdNetConfig};
+
+/// Memory does not grow with the number of replies, except where an average needs all of them and says so.
+#[test]
+fn replies_are_taken_in_one_by_one() {
+    let net = SpdNet::<f64>::new(SpdNetConfig::new(vec![16, 8], 3)).unwrap();
+    let parameters = net.initial(Seed(0)).unwrap();
+    let wire = Wire::new(net.layout().clone());
+    // Messages beyond the first two, in bytes that were not given back.
+    let growth = |aggregation| {
+        let members = (0..100).map(|client| Member { name: client.to_string() }).collect();
+        let config = ServerConfig { aggregation, ..ServerConfig::default() };
+        let mut server = Server::new(config, members, parameters.clone(), Seed(0)).unwrap();
+        let mut submit = |client| {
+            let message = wire.shared(&parameters);
+            server.submit(client, Ok(Update { message, trials: 1, loss: 0.0 })).unwrap();
+        };
+        (0..2).for_each(&mut submit);
+        allocation_counter::measure(|| (2..100).for_each(&mut submit)).bytes_current
+    };
+    for aggregation in [
+        Aggregation::ProjAvg,
+        Aggregation::RlAvg,
+        Aggregation::RetAvg,
+        Aggregation::QrAvg,
+        Aggregation::Karcher,
+        Aggregation::Euclidean,
+    ] {
+        let kept = (98 * aggregation.kept_numbers(&wire) * 8) as i64;
+        assert_eq!(kept > 0, aggregation == Aggregation::Karcher);
+        // The lists of what is kept grow by doubling.
+        let grown = growth(aggregation);
+        assert!((kept..=kept + 8192 * kept.signum()).contains(&grown), "{aggregation:?}: {grown}, {kept}");
+    }
+}
