@@ -69,7 +69,7 @@ impl About {
     }
 
     /// A trial as an error names it.
-    pub(crate) fn name(&self, trial: usize) -> String {
+    pub fn name(&self, trial: usize) -> String {
         let Origin { subject, session, run, .. } = &self.origins[trial];
         format!("trial {trial} (subject {subject}, session {session}, run {run})")
     }

@@ -46,4 +46,4 @@ pub use expansion::Expansion;
 pub use inspect::{ChannelLook, Inspection};
 pub use making::{Alignment, Making};
 pub use recording::{Annotation, Recording};
-pub use trials::{EuclideanAlignment, Trials};
+pub use trials::{EuclideanAlignment, Trials, z_score};

@@ -67,25 +67,36 @@ impl Trials {
     /// # Errors
     /// [`Error::Flat`] for a channel that does not vary.
     pub fn z_score(&mut self) -> Result<(), Error> {
-        let (size, channels) = (self.size(), self.about.channels.len());
+        let size = self.size();
         for (trial, samples) in self.samples.chunks_exact_mut(size).enumerate() {
-            for channel in 0..channels {
-                let column = samples[channel..].iter().step_by(channels);
-                let mean = column.clone().sum::<f64>() / self.length as f64;
-                let variance = column.map(|x| (x - mean).powi(2)).sum::<f64>() / self.length as f64;
-                if !(variance > 0.0) {
-                    let channel = self.about.channels[channel].clone();
-                    return Err(Error::Flat { place: self.about.name(trial), channel });
-                }
-                let scale = 1.0 / variance.sqrt();
-                for x in samples[channel..].iter_mut().step_by(channels) {
-                    *x = (*x - mean) * scale;
-                }
-            }
+            z_score(&self.about, trial, samples)?;
         }
         self.about.unit = NO_UNIT.into();
         Ok(())
     }
+}
+
+/// Brings every channel of one trial, whose samples stand one after the other with all channels, to mean 0 and standard deviation 1.
+///
+/// # Errors
+/// [`Error::Flat`] for a channel that does not vary, with the name of the trial.
+pub fn z_score(about: &About, trial: usize, samples: &mut [f64]) -> Result<(), Error> {
+    let channels = about.channels.len();
+    let length = (samples.len() / channels) as f64;
+    for channel in 0..channels {
+        let column = samples[channel..].iter().step_by(channels);
+        let mean = column.clone().sum::<f64>() / length;
+        let variance = column.map(|x| (x - mean).powi(2)).sum::<f64>() / length;
+        if !(variance > 0.0) {
+            let channel = about.channels[channel].clone();
+            return Err(Error::Flat { place: about.name(trial), channel });
+        }
+        let scale = 1.0 / variance.sqrt();
+        for x in samples[channel..].iter_mut().step_by(channels) {
+            *x = (*x - mean) * scale;
+        }
+    }
+    Ok(())
 }
 
 /// Euclidean alignment: trials of a subject are multiplied by `R^-1/2`, where `R` is the mean of their `X X^T / T` (He and Wu 2020).
@@ -126,16 +137,26 @@ impl EuclideanAlignment {
     /// # Errors
     /// [`Error::Geometry`] if an unavailable instruction set is asked for.
     pub fn apply(&self, trials: &mut Trials, chosen: &[usize]) -> Result<(), Error> {
-        let (n, size, simd) = (trials.about.channels.len(), trials.size(), Simd::detect()?);
+        let size = trials.size();
         let mut aligned = vec![0.0; size];
         for &trial in chosen {
-            let samples = &mut trials.samples[trial * size..(trial + 1) * size];
-            // Rows are samples: x^T -> x^T R^-1/2, the same since the root is symmetric.
-            multiply(simd, Left::Plain, (trials.length, n, n), samples, &self.inverse_root, &mut aligned);
-            samples.copy_from_slice(&aligned);
+            self.align(trials.trial(trial), &mut aligned)?;
+            trials.samples[trial * size..(trial + 1) * size].copy_from_slice(&aligned);
         }
         trials.about.unit = NO_UNIT.into();
         trials.about.making.align = Some(Alignment::Euclidean);
+        Ok(())
+    }
+
+    /// The aligned samples of one trial.
+    ///
+    /// # Errors
+    /// [`Error::Geometry`] if an unavailable instruction set is asked for.
+    pub fn align(&self, samples: &[f64], aligned: &mut [f64]) -> Result<(), Error> {
+        let n = self.inverse_root.len().isqrt();
+        // Rows are samples: x^T -> x^T R^-1/2, the same since the root is symmetric.
+        let shape = (samples.len() / n, n, n);
+        multiply(Simd::detect()?, Left::Plain, shape, samples, &self.inverse_root, aligned);
         Ok(())
     }
 }
