@@ -18,8 +18,8 @@ pub(crate) enum Failure {
     Experiment(Box<fedspd_experiment::Error>),
     /// Runs that cannot be compared.
     Compare(Box<fedspd_report::compare::Error>),
-    /// A run was interrupted: what to type to go on with it.
-    Interrupted { round: u32, resume: Option<String> },
+    /// It was interrupted; a run with a folder after this round, and what to type to go on with it.
+    Interrupted { at: Option<(u32, String)> },
     /// Files that are not what was published.
     WrongFiles { wrong: usize, missing: usize },
     /// Options that do not go together.
@@ -72,13 +72,10 @@ impl fmt::Display for Failure {
             Self::Data(error) => writeln!(f, "error: {error}")?,
             Self::Experiment(error) => writeln!(f, "error: {error}")?,
             Self::Compare(error) => writeln!(f, "error: {error}")?,
-            Self::Interrupted { round, resume } => {
-                write!(f, "interrupted after round {round}")?;
-                match resume {
-                    Some(command) => writeln!(f, "; go on with `{command}`")?,
-                    None => writeln!(f)?,
-                }
+            Self::Interrupted { at: Some((round, resume)) } => {
+                writeln!(f, "interrupted after round {round}; go on with `{resume}`")?;
             }
+            Self::Interrupted { at: None } => writeln!(f, "interrupted; nothing was kept")?,
             Self::WrongFiles { wrong, missing } => {
                 writeln!(f, "error: {wrong} files are not what was published, {missing} are missing")?;
             }

@@ -3,6 +3,8 @@
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use fedspd_experiment::shell_word;
+
 static ASKED: AtomicBool = AtomicBool::new(false);
 
 /// Listens to Ctrl-C from now on. The second time it ends the process at once; checkpoints are whole then too.
@@ -19,4 +21,10 @@ pub(crate) fn listen() {
 
 pub(crate) fn asked() -> bool {
     ASKED.load(Ordering::SeqCst)
+}
+
+/// What was typed, for a verb that goes on where it was when it is asked again.
+pub(crate) fn same_command() -> String {
+    let words = std::env::args().skip(1).map(|word| shell_word(&word));
+    std::iter::once("fedspd".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
 }

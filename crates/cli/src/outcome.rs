@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use fedspd_experiment::metrics::Summary;
-use fedspd_experiment::{Ended, Headline, headline};
+use fedspd_experiment::{Ended, Headline, headline, resume_command};
 use fedspd_run::ResultTable;
 use serde_json::json;
 
@@ -32,8 +32,7 @@ pub(crate) fn write(
     out: &mut impl Write,
 ) -> Result<(), Failure> {
     if let Ended::Interrupted { round, .. } = ended {
-        let resume = Some(format!("fedspd resume {}", folder.display()));
-        return Err(Failure::Interrupted { round, resume });
+        return Err(Failure::Interrupted { at: Some((round, resume_command(folder))) });
     }
     let Headline { macro_f1, mean_client, worst_client, accuracy, kappa, held_out, feasibility_error } =
         headline(results);

@@ -15,7 +15,7 @@ pub(crate) enum Shown {
     Plain,
     /// A JSON object on a line for every step.
     Json,
-    /// Not at all.
+    /// Not at all; warnings are shown all the same.
     Off,
 }
 
@@ -54,11 +54,11 @@ impl Bar {
 
     /// One more is done.
     pub(crate) fn advance(&self) {
-        self.advance_with(&serde_json::json!({}));
+        self.advance_with("", &serde_json::json!({}));
     }
 
-    /// One more is done, of which programs read more than that.
-    pub(crate) fn advance_with(&self, facts: &serde_json::Value) {
+    /// One more is done, of which people and programs read more than that.
+    pub(crate) fn advance_with(&self, text: &str, facts: &serde_json::Value) {
         let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
         match &self.kind {
             Kind::Terminal(bar) => bar.inc(1),
@@ -68,8 +68,9 @@ impl Bar {
                 if tenths(done) > tenths(done - 1) {
                     let seconds = start.elapsed().as_secs_f64();
                     let left = seconds / done as f64 * self.total.saturating_sub(done) as f64;
+                    let more = if text.is_empty() { String::new() } else { format!(": {text}") };
                     self.line(&format!(
-                        "{done} of {} {} in {seconds:.0} s, {left:.0} s left",
+                        "{done} of {} {} in {seconds:.0} s, {left:.0} s left{more}",
                         self.total, self.what
                     ));
                 }
@@ -100,6 +101,14 @@ impl Bar {
             Kind::Lines(_) => self.line(text),
             Kind::Json(_) => self.line(&serde_json::json!({ "note": text }).to_string()),
             Kind::Off => {}
+        }
+    }
+
+    /// Something that must not be missed, whether progress is shown or not.
+    pub(crate) fn warning(&self, text: &str) {
+        match &self.kind {
+            Kind::Off => self.line(&format!("warning: {text}")),
+            _ => self.note(&format!("warning: {text}")),
         }
     }
 

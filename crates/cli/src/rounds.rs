@@ -28,7 +28,8 @@ impl Display {
 
     /// Of so many rounds.
     pub(crate) fn rounds(&self, rounds: usize) -> Rounds {
-        Rounds { bar: Bar::new(self.shown(), rounds, "rounds"), verbose: self.verbose }
+        let bar = Bar::new(self.shown(), rounds, "rounds");
+        Rounds { bar, verbose: self.verbose, quiet: self.quiet }
     }
 }
 
@@ -36,6 +37,7 @@ impl Display {
 pub(crate) struct Rounds {
     pub(crate) bar: Bar,
     verbose: bool,
+    quiet: bool,
 }
 
 impl Observer for Rounds {
@@ -51,15 +53,17 @@ impl Observer for Rounds {
             self.bar
                 .note(&format!("{text}, test F1 {}, learning rate {learning_rate:.2e}", percent(test_f1)));
         }
-        self.bar.message(text);
-        self.bar.advance_with(&json!({
+        self.bar.message(text.clone());
+        self.bar.advance_with(&text, &json!({
             "seed": seed, "round": round, "rounds": rounds, "clients": clients, "learning_rate": learning_rate,
             "validation_f1": validation_f1, "test_f1": test_f1,
         }));
     }
 
     fn warning(&mut self, text: &str) {
-        self.bar.note(&format!("warning: {text}"));
+        if !self.quiet {
+            self.bar.warning(text);
+        }
     }
 
     fn interrupted(&self) -> bool {

@@ -53,7 +53,13 @@ fn folder() -> tempfile::TempDir {
 
 /// The files that must be the same whatever happened on the way.
 fn bytes(folder: &Path) -> Vec<Vec<u8>> {
-    let names = ["results.csv", "shards.json", "models/seed-0.safetensors", "models/seed-1.safetensors"];
+    let names = [
+        "results.csv",
+        "summary.json",
+        "shards.json",
+        "models/seed-0.safetensors",
+        "models/seed-1.safetensors",
+    ];
     names.iter().map(|name| fs::read(folder.join(name)).unwrap()).collect()
 }
 
@@ -94,6 +100,28 @@ fn a_run_survives_being_killed() {
     assert!(strays.iter().all(|name| !name.contains("partial")), "{strays:?}");
 }
 
+/// A second process is told who is at work; a kill gives the folder back.
+#[test]
+fn a_run_folder_has_one_process() {
+    let folder = folder();
+    let arguments =
+        ["run", "small.toml", "--out", "busy", "--set", "federated.rounds=100000", "--progress", "json"];
+    let mut child =
+        command(folder.path(), &arguments).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    let mut stderr = std::io::BufReader::new(child.stderr.take().unwrap());
+    std::io::BufRead::read_line(&mut stderr, &mut line).unwrap();
+    for other in [&["resume", "busy", "--quiet"][..], &["run", "small.toml", "--out", "busy", "--quiet"]] {
+        let (code, out, err) = fedspd(folder.path(), other);
+        let message = format!("error: busy: in use by process {}", child.id());
+        assert!(code == 1 && out.is_empty() && err.starts_with(&message) && err.contains("hint: "), "{err}");
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let (_, _, err) = fedspd(folder.path(), &["run", "small.toml", "--out", "busy", "--quiet"]);
+    assert!(err.contains("is a run already"), "{err}");
+}
+
 /// Ctrl-C ends after a round with 130 and says how to go on.
 #[cfg(unix)]
 #[test]
@@ -132,6 +160,12 @@ fn a_run_is_looked_ahead_to_run_and_tried() {
         (Some(60), Some(12 * 8 + 3 * 65))
     );
     assert_eq!(forecast["shards"]["clients"].as_array().unwrap().len(), 3);
+    assert_eq!(forecast["reply_bytes"], 0);
+    let kept = ["run", "small.toml", "--dry-run", "--set", "federated.aggregation=karcher"];
+    let (_, out, _) = fedspd(at, &kept);
+    assert!(out.contains("memory of replies until a round ends  0.0 MB"), "{out}");
+    let kept = json(at, &[&kept[..], &["--format", "json"]].concat());
+    assert_eq!(kept["reply_bytes"], 3 * 12 * 8 * 8);
     let (code, out, _) = fedspd(at, &["run", "small.toml", "--dry-run"]);
     assert!(code == 0 && out.contains("parameters that are sent") && out.contains("client 3"), "{out}");
     assert_eq!(fs::read_dir(at).unwrap().count(), 1, "nothing is written");
@@ -178,6 +212,71 @@ fn the_sample_is_built_in_and_its_model_can_be_tried() {
     assert!(code == 1 && err.starts_with("error: nothing.npz: "), "{err}");
 }
 
+/// What hides progress hides no warning; lines say who took part and how good it is.
+#[test]
+fn progress_is_shown_as_asked_for() {
+    let folder = folder();
+    let at = folder.path();
+    let run = |out: &str, more: &[&str]| {
+        let map = "federated.clients={ a = [1, 2], b = [3] }";
+        let arguments = ["run", "small.toml", "--out", out, "--seeds", "0", "--set", map];
+        let (code, _, err) = fedspd(at, &[&arguments[..], &["--set", "federated.rounds=20"], more].concat());
+        assert_eq!(code, 0, "{err}");
+        err
+    };
+    let warning = "warning: no client has the subjects 4, 5, 6: their trials are not used\n";
+    assert_eq!(run("off", &["--progress", "off"]), warning);
+    assert_eq!(run("quiet", &["--quiet"]), "");
+    let plain = run("plain", &["--progress", "plain"]);
+    let lines: Vec<&str> = plain.lines().collect();
+    assert_eq!((lines[0], lines.len()), (warning.trim_end(), 11));
+    assert!(lines[1].starts_with("2 of 20 rounds in "), "{plain}");
+    assert!(lines[1].contains(" s left: seed 0, round 2 of 20, 2 clients, validation F1 "), "{plain}");
+}
+
+/// A path with a space is one word of the command that goes on.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_demo_or_run_says_what_is_left_of_it() {
+    let folder = folder();
+    let interrupted = |arguments: &[&str]| {
+        let mut child =
+            command(folder.path(), arguments).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut stderr = std::io::BufReader::new(child.stderr.take().unwrap());
+        std::io::BufRead::read_line(&mut stderr, &mut String::new()).unwrap();
+        assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+        let mut rest = String::new();
+        std::io::Read::read_to_string(&mut stderr, &mut rest).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(130));
+        rest
+    };
+    let demo = interrupted(&["demo", "--rounds", "1000", "--progress", "json"]);
+    assert!(demo.ends_with("\ninterrupted; nothing was kept\n"), "{demo}");
+    let set = ["--set", "federated.rounds=100000", "--progress", "json"];
+    let run = interrupted(&[&["run", "small.toml", "--out", "my runs/cut"][..], &set].concat());
+    assert!(run.contains("; go on with `fedspd resume 'my runs/cut'`"), "{run}");
+}
+
+/// A model is tried on what it can see; a run without a common model says so.
+#[test]
+fn what_cannot_be_tried_is_told() {
+    let folder = folder();
+    let at = folder.path();
+    let run = |out: &str, more: &[&str]| {
+        let arguments = ["run", "small.toml", "--out", out, "--seeds", "0", "--quiet", "--set"];
+        let (code, _, err) = fedspd(at, &[&arguments[..], more].concat());
+        assert_eq!(code, 0, "{err}");
+    };
+    run("local", &["mode=local", "--set", "train.epochs=2"]);
+    let (code, _, err) = fedspd(at, &["eval", "local", "--data", "x.npz"]);
+    let message = "error: local: there is no model to try, clients that train alone have no common model\n";
+    assert_eq!((code, &*err), (1, message));
+    run("done", &["federated.rounds=2"]);
+    fs::remove_file(at.join("done/models/seed-0.safetensors")).unwrap();
+    let (code, _, err) = fedspd(at, &["eval", "done", "--data", "x.npz"]);
+    assert!(code == 1 && err.contains("the run is not done; go on with it first"), "{err}");
+}
+
 #[test]
 fn a_new_configuration_runs_as_it_is() {
     let folder = folder();
@@ -210,7 +309,7 @@ fn mistakes_have_one_sentence_and_a_code() {
     fs::write(at.join("file"), "in the way").unwrap();
     fs::create_dir(at.join("full")).unwrap();
     fs::write(at.join("full/thesis.tex"), "").unwrap();
-    let cases: [(&[&str], i32, &str); 9] = [
+    let cases: [(&[&str], i32, &str); 10] = [
         (
             &["run", "smal.toml"],
             1,
@@ -224,6 +323,11 @@ fn mistakes_have_one_sentence_and_a_code() {
         (&["run", "small.toml", "--set", "federated.aggregation=median"], 1, "error: "),
         (&["run", "small.toml", "--seeds", "three"], 1, "error: "),
         (&["run", "small.toml", "--set", "model.dims=[20]"], 1, "error: "),
+        (
+            &["run", "sample", "--set", "model.dims=[65]"],
+            1,
+            "error: `model.dims` begins with 65, but `sample` has 64 channels\n\nhint: ",
+        ),
         (&["run", "small.toml", "--out", "full", "--quiet"], 1, "error: "),
         (&["run", "small.toml", "--out", "file/run", "--quiet"], 2, "error: "),
         (&["resume", "nowhere"], 1, "error: "),

@@ -1,7 +1,7 @@
 //! Alignment after the split: per subject, without labels, never across clients.
 
-use fedspd_eeg::{About, Covariances, EuclideanAlignment, Recentring, Trials};
-use fedspd_manifold::SpdMetric;
+use fedspd_eeg::{About, Covariances, EuclideanAlignment, NO_UNIT, Recentring, Trials};
+use fedspd_manifold::{Real, SpdMetric};
 use rayon::prelude::*;
 
 use crate::Error;
@@ -66,13 +66,93 @@ pub(crate) fn covariances(
     Ok(aligned)
 }
 
-/// Aligned trials.
-pub(crate) fn trials(kind: AlignKind, subjects: &[Subject], trials: &Trials) -> Result<Trials, Error> {
-    let mut aligned = trials.clone();
-    if kind == AlignKind::Euclidean {
-        for subject in subjects {
-            EuclideanAlignment::fit(trials, &subject.fit)?.apply(&mut aligned, &subject.apply)?;
+/// Aligned and scaled trials, as a network reads them, and their unit. In double precision there is one trial at a time, besides the data.
+pub(crate) fn trials<T: Real>(
+    kind: AlignKind,
+    z_score: bool,
+    subjects: &[Subject],
+    trials: &Trials,
+) -> Result<(Vec<T>, String), Error> {
+    let about = &trials.about;
+    let euclidean = subjects.iter().filter(|_| kind == AlignKind::Euclidean);
+    let fitted = euclidean.map(|subject| EuclideanAlignment::fit(trials, &subject.fit));
+    let fitted = fitted.collect::<Result<Vec<_>, _>>()?;
+    let mut alignments = vec![None; trials.len()];
+    for (alignment, subject) in fitted.iter().zip(subjects) {
+        subject.apply.iter().for_each(|&trial| alignments[trial] = Some(alignment));
+    }
+    let mut samples = vec![0.0; trials.length() * about.channels.len()];
+    let mut numbers = Vec::with_capacity(trials.len() * samples.len());
+    for (trial, alignment) in alignments.iter().enumerate() {
+        match alignment {
+            Some(alignment) => alignment.align(trials.trial(trial), &mut samples)?,
+            None => samples.copy_from_slice(trials.trial(trial)),
+        }
+        if z_score {
+            fedspd_eeg::z_score(about, trial, &mut samples)?;
+        }
+        numbers.extend(samples.iter().map(|&x| T::from_f64(x)));
+    }
+    let scaled = z_score || kind == AlignKind::Euclidean;
+    Ok((numbers, if scaled { NO_UNIT } else { &about.unit }.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use fedspd_eeg::{MICROVOLTS, Making, Origin};
+
+    use super::*;
+
+    /// The same numbers as if all trials were aligned, scaled and then converted, with the memory of the result alone.
+    #[test]
+    fn trials_are_converted_one_by_one() {
+        let (channels, length, count) = (4, 50, 60);
+        let origin = |trial: usize| Origin {
+            label: trial % 2,
+            subject: (trial / 20).to_string(),
+            session: "1".into(),
+            run: "1".into(),
+        };
+        let about = About {
+            classes: vec!["a".into(), "b".into()],
+            channels: (0..channels).map(|channel| channel.to_string()).collect(),
+            sfreq: 100.0,
+            unit: MICROVOLTS.into(),
+            origins: (0..count).map(origin).collect(),
+            making: Making::default(),
+        };
+        let numbers = (0..count * length * channels).map(|i| ((i * i) as f64 * 0.37).sin()).collect();
+        let data = Trials::new(about, length, numbers).unwrap();
+        // The last subject belongs to nobody.
+        let subject = |number: usize| Subject {
+            fit: (20 * number..20 * number + 12).collect(),
+            apply: (20 * number..20 * number + 20).collect(),
+        };
+        let subjects = [subject(0), subject(1)];
+        for (kind, z_score) in [
+            (AlignKind::None, false),
+            (AlignKind::None, true),
+            (AlignKind::Euclidean, false),
+            (AlignKind::Euclidean, true),
+        ] {
+            let mut expected = data.clone();
+            for subject in subjects.iter().filter(|_| kind == AlignKind::Euclidean) {
+                let alignment = EuclideanAlignment::fit(&data, &subject.fit).unwrap();
+                alignment.apply(&mut expected, &subject.apply).unwrap();
+            }
+            if z_score {
+                expected.z_score().unwrap();
+            }
+            let mut found = None;
+            let counted = allocation_counter::measure(|| {
+                found = Some(trials::<f32>(kind, z_score, &subjects, &data).unwrap());
+            });
+            let (numbers, unit) = found.unwrap();
+            assert_eq!(unit, expected.about.unit);
+            let eager = (0..count).flat_map(|trial| expected.trial(trial)).map(|&x| x as f32);
+            assert_eq!(numbers, eager.collect::<Vec<_>>());
+            let all = size_of_val(&numbers[..]) as u64;
+            assert!(counted.bytes_max < all + all / 4, "{} of {all}", counted.bytes_max);
         }
     }
-    Ok(aligned)
 }

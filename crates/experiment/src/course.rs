@@ -3,7 +3,7 @@
 //! Every mode is made of these: `federated` is one course of all clients, `centralised` one course of a single client that holds
 //! everything, `local` a course for each client by itself. There is no other training loop.
 
-use fedspd_federated::{Desk, Federation, LocalEpochs, Member, Round, Server, Shard};
+use fedspd_federated::{Desk, Federation, LocalEpochs, Member, Round, RoundReport, Server, Shard};
 use fedspd_manifold::Real;
 use fedspd_nn::schedule::{EarlyStopping, Mode as Better};
 use fedspd_nn::{Evaluation, Model, ParamSet, Seed};
@@ -12,6 +12,14 @@ use crate::checkpoint::{CourseState, Kept};
 use crate::config::{Config, Mode};
 use crate::design::Design;
 use crate::{Error, network};
+
+/// What a round did to a course.
+pub(crate) struct Step {
+    /// How it went; none of a course that had stopped before.
+    pub(crate) report: Option<RoundReport>,
+    /// What its model makes of the validation trials of each client.
+    pub(crate) validation: Vec<Option<Evaluation>>,
+}
 
 /// A federation and its early stopping.
 pub(crate) struct Course<'a, T: Real, M: Model<T>> {
@@ -61,19 +69,24 @@ impl<'a, T: Real, M: Model<T>> Course<'a, T, M> {
         }
     }
 
-    /// One round, and the step of early stopping on a score of the validation, the larger the better.
+    /// One round, and the step of early stopping on a score of the validation, the larger the better. A course that has stopped is validated alone, with
+    /// the model of its last round.
     pub(crate) fn round(
         &mut self,
         desks: &mut [Desk<'_, T, M>],
         score: impl Fn(&[Shard], &[Option<Evaluation>]) -> Result<f64, Error>,
-    ) -> Result<Round, Error> {
-        let round = self.federation.round(desks)?;
+    ) -> Result<Step, Error> {
+        if !self.active {
+            let validation = self.evaluate(desks, |shard| &shard.validation)?;
+            return Ok(Step { report: None, validation });
+        }
+        let Round { report, validation, .. } = self.federation.round(desks)?;
         if let Some(stopping) = &mut self.stopping {
-            let score = score(self.shards, &round.validation)?;
+            let score = score(self.shards, &validation)?;
             let federation = &self.federation;
             self.active = !stopping.step(score, || kept(federation));
         }
-        Ok(round)
+        Ok(Step { report: Some(report), validation })
     }
 
     pub(crate) fn shards(&self) -> &'a [Shard] {

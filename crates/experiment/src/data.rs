@@ -16,6 +16,7 @@ use sha2::{Digest, Sha256};
 use crate::Error;
 use crate::config::{Config, Generated, ModelKind, Source};
 use crate::error::hexadecimal;
+use crate::spectra::check_spectra;
 
 /// The trials of an experiment, before any split.
 pub struct Dataset {
@@ -95,7 +96,10 @@ pub fn load(config: &Config, progress: &impl Progress) -> Result<Dataset, Error>
 
 fn npz(path: &Path, name: &str, raw: bool) -> Result<Content, Error> {
     match (load_npz(path)?, raw) {
-        (Prepared::Covariances(covariances), false) => Ok(Content::Covariances(covariances)),
+        (Prepared::Covariances(covariances), false) => {
+            check_spectra(name, &covariances)?;
+            Ok(Content::Covariances(covariances))
+        }
         (Prepared::Trials(trials), true) => Ok(Content::Trials(trials)),
         (Prepared::Covariances(_), true) => {
             Err(Error::Unsuitable { data: name.to_owned(), kind: "covariances", model: "EEGNet" })

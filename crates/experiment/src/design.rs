@@ -5,10 +5,10 @@ use fedspd_federated::Shard;
 use fedspd_nn::{Purpose, Seed};
 use fedspd_run::{HeldOutShard, SeedShards, Shard as ShardCounts};
 
-use crate::Error;
 use crate::config::{Clients, Config, SplitKind as ConfiguredSplit};
 use crate::partition::{Assignment, Client, HeldOut, partition};
 use crate::split::{SplitKind, split};
+use crate::{Error, SharingError};
 
 /// The clients of a seed with their trials.
 pub struct Design {
@@ -26,7 +26,7 @@ impl Design {
     /// That of a seed.
     ///
     /// # Errors
-    /// [`Error::Sharing`] if the trials cannot be shared out as asked for.
+    /// [`Error::Sharing`] if the trials cannot be shared out as asked for, or a fold is for the test that has no run of any client.
     pub fn new(config: &Config, about: &About, seed: u64) -> Result<Self, Error> {
         let (settings, seed) = (&config.federated, Seed(seed));
         let subjects_per_client = settings.subjects_per_client;
@@ -57,12 +57,47 @@ impl Design {
             Ok(Shard { train: split.train, validation: split.val, test: split.test })
         });
         let shards = shards.collect::<Result<Vec<_>, Error>>()?;
+        if let SplitKind::LeaveRunOut { folds, fold, .. } = kind
+            && shards.iter().all(|shard| shard.test.is_empty())
+        {
+            return Err(SharingError::EmptyFold { folds, fold }.into());
+        }
         Ok(Self {
             clients: partition.clients,
             shards,
             held_out: partition.held_out,
             unused: partition.unused,
         })
+    }
+
+    /// What a person should know before training: subjects that nobody has, and clients that cannot be scored.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if !self.unused.is_empty() {
+            warnings.push(format!(
+                "no client has the subjects {}: their trials are not used",
+                self.unused.join(", ")
+            ));
+        }
+        let parts: [(&str, &str, fn(&Shard) -> &Vec<usize>); 2] = [
+            ("validation", "has no say in the learning rate", |shard| &shard.validation),
+            ("test", "is not in the test scores", |shard| &shard.test),
+        ];
+        for (what, means, trials) in parts {
+            let without = self.clients.iter().zip(&self.shards).filter(|(_, shard)| trials(shard).is_empty());
+            let names: Vec<&str> = without.map(|(client, _)| &*client.name).collect();
+            match names[..] {
+                [] => {}
+                [one] => warnings.push(format!("{one} has no {what} trials: it {means}")),
+                [first, ..] if names.len() < self.clients.len() => warnings.push(format!(
+                    "{} of {} clients have no {what} trials, {first} the first of them: such a client {means}",
+                    names.len(),
+                    self.clients.len()
+                )),
+                _ => warnings.push(format!("no client has {what} trials: there are no {what} scores")),
+            }
+        }
+        warnings
     }
 
     /// One shard with the trials of all clients, each for what it was for.

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use thiserror::Error as ThisError;
 
-use crate::SharingError;
 use crate::config::ConfigError;
+use crate::{SharingError, resume_command};
 
 /// Why an experiment could not be set up or could not go on.
 #[derive(Debug, ThisError)]
@@ -38,6 +38,30 @@ pub enum Error {
         kind: &'static str,
         /// The network.
         model: &'static str,
+    },
+    /// A matrix is zero or has a negative eigenvalue.
+    #[error(
+        "`{data}`: the matrix of {trial} is no covariance, its eigenvalues go from {smallest:.1e} to {largest:.1e}"
+    )]
+    NotCovariance {
+        /// The data.
+        data: String,
+        /// Which trial.
+        trial: String,
+        /// Its smallest eigenvalue.
+        smallest: f64,
+        /// Its largest eigenvalue.
+        largest: f64,
+    },
+    /// The first BiMap would have more columns than there are channels.
+    #[error("`model.dims` begins with {first}, but `{data}` has {channels} channels")]
+    Wider {
+        /// The first size.
+        first: usize,
+        /// The data.
+        data: String,
+        /// Their channels.
+        channels: usize,
     },
     /// The data came aligned, and are to be aligned again.
     #[error("`{data}` is aligned already ({align}, on all trials)")]
@@ -108,6 +132,24 @@ pub enum Error {
         /// The data's.
         found: String,
     },
+    /// A network does not see what would be aligned.
+    #[error("{align} alignment is of {of}, which {model} does not see")]
+    Alignment {
+        /// Which alignment.
+        align: &'static str,
+        /// What it changes.
+        of: &'static str,
+        /// The network.
+        model: &'static str,
+    },
+    /// A run that has no model to try.
+    #[error("{}: there is no model to try, {reason}", path.display())]
+    NoModel {
+        /// The run folder.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
     /// Threads could not be started.
     #[error("{threads} threads cannot be started: {reason}")]
     Threads {
@@ -143,14 +185,24 @@ impl Error {
                 "prepare covariances with `fedspd data prepare NAME`, or use `model.kind = \"eegnet\"`"
                     .into(),
             ),
+            Self::NotCovariance { .. } => Some(
+                "a covariance has no negative eigenvalue and is not zero; make the file again, or leave the subject out with `data.exclude`"
+                    .into(),
+            ),
+            Self::Wider { channels, .. } => {
+                Some(format!("sizes never increase: `model.dims` may begin with {channels} at most"))
+            }
             Self::AlignedAlready { .. } => {
                 Some("use `align.kind = \"none\"`, or data that were prepared without --align".into())
             }
             Self::UnknownSubject { known, .. } | Self::UnknownClass { known, .. } => listed(known),
             Self::Exists { path } => Some(format!(
-                "go on with `fedspd resume {}`, or choose another folder with --out",
-                path.display()
+                "go on with `{}`, or choose another folder with --out",
+                resume_command(path)
             )),
+            Self::Alignment { model: "SPDnet", .. } => Some("use `riemannian` or `log-euclidean`".into()),
+            Self::Alignment { .. } => Some("use `euclidean`".into()),
+            Self::Threads { .. } => Some("use fewer, with `--threads`".into()),
             Self::DataChanged { .. } | Self::ConfigChanged { .. } => Some("begin a new run".into()),
             Self::Checkpoint { .. } => Some("delete the file, and the seed begins anew".into()),
             _ => None,
@@ -165,7 +217,7 @@ impl Error {
     /// Whether the cause is the machine and not what was asked for.
     pub fn is_environment(&self) -> bool {
         match self {
-            Self::Threads { .. } => true,
+            Self::Threads { .. } | Self::Federated(fedspd_federated::Error::Threads { .. }) => true,
             Self::Run(error) => matches!(**error, fedspd_run::Error::File { .. }),
             _ => false,
         }

@@ -1,16 +1,19 @@
 //! A saved model on other data.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use fedspd_eeg::About;
 use fedspd_eeg::store::{Prepared, load};
-use fedspd_eeg::{About, EuclideanAlignment};
 use fedspd_manifold::{Real, SpdMetric};
 use fedspd_nn::file::{self, Manifest, Network};
 use fedspd_nn::{EegNet, Evaluation, Model, ParamSet, RawTrials, SpdNet, SpdTrials, Trainer};
+use fedspd_run::RunFolder;
 
-use crate::config::AlignKind;
+use crate::config::{AlignKind, Mode};
 use crate::experiment::calibrate;
 use crate::metrics::Confusion;
+use crate::runner::saved_config;
+use crate::spectra::check_spectra;
 use crate::{Error, SharingError};
 
 /// What a model made of data.
@@ -30,7 +33,7 @@ pub struct ModelScores {
 /// Tries a model on an `.npz` of covariances or trials. If asked for, each subject is aligned on all its trials first, without labels.
 ///
 /// # Errors
-/// Faults of either file; [`Error::Foreign`] if they do not go together.
+/// Faults of either file; [`Error::Foreign`] if they do not go together, [`Error::Alignment`] if the network does not see what is to be aligned.
 pub fn evaluate_model(model: &Path, data: &Path, align: AlignKind) -> Result<ModelScores, Error> {
     let (manifest, parameters) = file::load::<f64>(model)?;
     let fits = |about: &About| {
@@ -49,10 +52,14 @@ pub fn evaluate_model(model: &Path, data: &Path, align: AlignKind) -> Result<Mod
     match (&manifest.network, load(data)?) {
         (Network::SpdNet(config), Prepared::Covariances(mut covariances)) => {
             fits(&covariances.about)?;
+            check_spectra(&data.display().to_string(), &covariances)?;
             match align {
+                AlignKind::None => {}
                 AlignKind::Riemannian => covariances.recentre(SpdMetric::AffineInvariant)?,
                 AlignKind::LogEuclidean => covariances.recentre(SpdMetric::LogEuclidean)?,
-                AlignKind::None | AlignKind::Euclidean => {}
+                AlignKind::Euclidean => {
+                    return Err(Error::Alignment { align: "euclidean", of: "raw trials", model: "SPDnet" });
+                }
             }
             same_unit(model, &manifest, &covariances.about)?;
             let (about, inputs) = (covariances.about.clone(), covariances.inputs.len());
@@ -65,11 +72,12 @@ pub fn evaluate_model(model: &Path, data: &Path, align: AlignKind) -> Result<Mod
         }
         (Network::EegNet(config), Prepared::Trials(mut trials)) => {
             fits(&trials.about)?;
-            if align == AlignKind::Euclidean {
-                for subject in trials.about.subjects().into_iter().map(str::to_owned).collect::<Vec<_>>() {
-                    let own = trials.about.trials_of(&subject);
-                    EuclideanAlignment::fit(&trials, &own)?.apply(&mut trials, &own)?;
-                }
+            let unfit = |align| Err(Error::Alignment { align, of: "covariances", model: "EEGNet" });
+            match align {
+                AlignKind::None => {}
+                AlignKind::Euclidean => trials.align()?,
+                AlignKind::Riemannian => return unfit("riemannian"),
+                AlignKind::LogEuclidean => return unfit("log-euclidean"),
             }
             if manifest.unit == fedspd_eeg::NO_UNIT && trials.about.unit != fedspd_eeg::NO_UNIT {
                 trials.z_score()?;
@@ -99,6 +107,27 @@ pub fn evaluate_model(model: &Path, data: &Path, align: AlignKind) -> Result<Mod
         (_, Prepared::Covariances(_)) => Err(unsuitable(data, "covariances", "EEGNet")),
         (_, Prepared::Trials(_)) => Err(unsuitable(data, "trials", "this network")),
     }
+}
+
+/// The model of a run with one seed.
+///
+/// # Errors
+/// Faults of the folder; [`Error::NoModel`] with the reason why there is no model, or not the one.
+pub fn model_of_run(folder: &Path) -> Result<PathBuf, Error> {
+    let folder = RunFolder::open(folder)?;
+    let seeds = fedspd_run::Manifest::read(&folder.manifest())?.seeds;
+    let none = |reason: String| Err(Error::NoModel { path: folder.root().to_owned(), reason });
+    if saved_config(&folder)?.mode == Mode::Local {
+        return none("clients that train alone have no common model".into());
+    }
+    let [seed] = seeds[..] else {
+        return none(format!("it has {} seeds; name one of the files in its folder models", seeds.len()));
+    };
+    let model = folder.model(seed);
+    if !model.is_file() {
+        return none("the run is not done; go on with it first".into());
+    }
+    Ok(model)
 }
 
 fn unsuitable(data: &Path, kind: &'static str, model: &'static str) -> Error {

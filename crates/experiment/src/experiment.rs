@@ -2,11 +2,12 @@
 
 use fedspd_eeg::Alignment;
 use fedspd_eeg::prepare::Progress;
+use fedspd_federated::Wire;
 use fedspd_manifold::Real;
 use fedspd_nn::file::Manifest;
 use fedspd_nn::{EegExamples, EegNet, EegNetConfig, Examples, Model, ParamSet, RawTrials, SpdNet, SpdTrials};
 
-use crate::config::{AlignFit, AlignKind, Config, Mode, ModelKind, Precision, Weights};
+use crate::config::{AlignFit, AlignKind, Config, Mode, ModelKind, Precision, Weighting};
 use crate::data::{Content, Dataset, load};
 use crate::design::Design;
 use crate::portrait::Sitting;
@@ -43,6 +44,14 @@ impl Experiment {
         let Self { config, dataset } = self;
         if let (Some(done), true) = (dataset.about().making.align, config.align.kind != AlignKind::None) {
             return Err(Error::AlignedAlready { data: dataset.name, align: done.name() });
+        }
+        if let (Content::Covariances(covariances), Some(&first)) =
+            (&dataset.content, config.model.dims.first())
+        {
+            let channels = covariances.about.channels.len();
+            if first > channels {
+                return Err(Error::Wider { first, data: dataset.name, channels });
+            }
         }
         Ok(Self { config, dataset })
     }
@@ -92,20 +101,25 @@ impl Experiment {
         Design::new(&self.config, self.dataset.about(), seed)
     }
 
+    /// Which numbers of a model travel, and which stay with their client.
+    pub(crate) fn wire(&self) -> Result<Wire, Error> {
+        Ok(Wire::new(match &self.dataset.content {
+            Content::Covariances(covariances) => {
+                SpdNet::<f64>::new(self.spdnet(covariances))?.layout().clone()
+            }
+            Content::Trials(trials) => EegNet::<f32>::new(self.eegnet(trials))?.layout().clone(),
+        }))
+    }
+
     /// The numbers of a model: trained ones, shared ones, and ones that stay with their client.
     ///
     /// # Errors
     /// [`Error::Network`] if there is no such network.
     pub fn parameter_counts(&self) -> Result<(usize, usize, usize), Error> {
-        let layout = match &self.dataset.content {
-            Content::Covariances(covariances) => {
-                SpdNet::<f64>::new(self.spdnet(covariances))?.layout().clone()
-            }
-            Content::Trials(trials) => EegNet::<f32>::new(self.eegnet(trials))?.layout().clone(),
-        };
+        let wire = self.wire()?;
         let trained = |parameter: &&fedspd_nn::Parameter| parameter.role == fedspd_nn::Role::Trained;
-        let trained = layout.parameters().iter().filter(trained).map(|parameter| parameter.size()).sum();
-        let wire = fedspd_federated::Wire::new(layout);
+        let trained =
+            wire.layout().parameters().iter().filter(trained).map(|parameter| parameter.size()).sum();
         Ok((trained, wire.shared_size(), wire.local_size()))
     }
 
@@ -219,19 +233,13 @@ impl Experiment {
     {
         let Content::Trials(trials) = &self.dataset.content else { return Err(Error::Nothing) };
         let subjects = align::subjects(&self.config.align, &trials.about, design);
-        let mut aligned = align::trials(self.config.align.kind, &subjects, trials)?;
-        if self.config.model.z_score {
-            aligned.z_score()?;
-        }
-        let about = aligned.about.clone();
-        let net = EegNet::<T>::new(self.eegnet(trials))?;
-        let numbers = (0..aligned.len()).flat_map(|trial| aligned.trial(trial)).map(|&x| T::from_f64(x));
-        let numbers: Vec<T> = numbers.collect();
-        let (channels, samples) = (about.channels.len(), aligned.length());
-        drop(aligned);
-        let raw = RawTrials::new(channels, samples, about.classes.len(), numbers, about.labels())?;
+        let (numbers, unit) =
+            align::trials::<T>(self.config.align.kind, self.config.model.z_score, &subjects, trials)?;
+        let (about, net) = (&trials.about, EegNet::<T>::new(self.eegnet(trials))?);
+        let (channels, classes) = (about.channels.len(), about.classes.len());
+        let raw = RawTrials::new(channels, trials.length(), classes, numbers, about.labels())?;
         let examples = net.prepare(raw)?;
-        Ok((net, examples, about.unit))
+        Ok((net, examples, unit))
     }
 
     /// Whether a reference was fitted on trials that are tested on.
@@ -267,8 +275,8 @@ impl Experiment {
     /// How much each client's reply counts, in words.
     pub(crate) fn weights(&self) -> &'static str {
         match self.config.federated.weights {
-            Weights::Uniform => "uniform",
-            Weights::ByTrials => "by-trials",
+            Weighting::Uniform => "uniform",
+            Weighting::ByTrials => "by-trials",
         }
     }
 

@@ -29,8 +29,10 @@ pub struct Forecast {
     pub bytes_per_round: u64,
     /// Bytes of the trials, as they are loaded and as the network reads them.
     pub data_bytes: u64,
-    /// Bytes of what clients keep from round to round (local parameters, carried moments), which alone grow with their number.
+    /// Bytes of what clients keep from round to round (local parameters, carried moments), which grow with their number.
     pub state_bytes: u64,
+    /// Bytes of replies that wait for the end of a round, where an average needs all of them at once.
+    pub reply_bytes: u64,
     /// Seconds of all seeds, from the time of one client's epoch.
     pub seconds: f64,
 }
@@ -64,6 +66,7 @@ impl Forecast {
                 timed(experiment, &net, &examples, &design)?
             }
         };
+        let kept = network::server(config).aggregation.kept_numbers(&experiment.wire()?);
         let width = if double { 8 } else { 4 };
         let clients = design.clients.len();
         let federated = config.mode == Mode::Federated;
@@ -99,6 +102,7 @@ impl Forecast {
             bytes_per_round: if federated { (2 * participants * shared * width) as u64 } else { 0 },
             data_bytes: (numbers * (8 + width)) as u64,
             state_bytes: (holders * (local + carried) * 8) as u64,
+            reply_bytes: (participants * kept * 8) as u64,
             seconds: work * f64::from(rounds) * seeds,
         })
     }

@@ -1,11 +1,11 @@
 //! From the configuration to what the lower crates call things.
 
-use fedspd_federated::{Aggregation, LocalEpochs, LocalWork, OnFailure, ServerConfig, Weighting};
+use fedspd_federated::{Aggregation, LocalEpochs, LocalWork, ServerConfig};
 use fedspd_manifold::{RetractionKind, Vectorisation};
 use fedspd_nn::schedule::{Mode as ScheduleMode, ScheduleConfig};
 use fedspd_nn::{AdamSettings, EegNetConfig, FedBn, OptimiserConfig, SpdNetConfig};
 
-use crate::config::{self, Config, Head, Mode, OnClientFailure, OptimiserKind, SchedulerKind, Weights};
+use crate::config::{self, Config, Head, Mode, OptimiserKind, SchedulerKind};
 
 /// The SPDnet for matrices of a size.
 pub(crate) fn spdnet(config: &Config, channels: usize, inputs: usize, classes: usize) -> SpdNetConfig {
@@ -74,34 +74,17 @@ pub(crate) fn server(config: &Config) -> ServerConfig {
     let epochs = |epochs: usize| u32::try_from(epochs).unwrap_or(u32::MAX);
     let exceptions = federated.epochs_local.clients.iter();
     ServerConfig {
-        aggregation: aggregation(federated.aggregation),
+        aggregation: federated.aggregation,
         server_momentum: federated.server_momentum,
         server_lr: federated.server_lr,
         participation: federated.participation,
-        weighting: match federated.weights {
-            Weights::Uniform => Weighting::Uniform,
-            Weights::ByTrials => Weighting::ByTrials,
-        },
+        weighting: federated.weights,
         work: LocalWork {
             epochs: epochs(federated.epochs_local.default),
             exceptions: exceptions.map(|(name, &count)| (name.clone(), epochs(count))).collect(),
         },
-        on_client_failure: match federated.on_client_failure {
-            OnClientFailure::Stop => OnFailure::Stop,
-            OnClientFailure::Skip => OnFailure::Skip,
-        },
+        on_client_failure: federated.on_client_failure,
         ..alone
-    }
-}
-
-fn aggregation(aggregation: config::Aggregation) -> Aggregation {
-    match aggregation {
-        config::Aggregation::ProjAvg => Aggregation::ProjAvg,
-        config::Aggregation::RlAvg => Aggregation::RlAvg,
-        config::Aggregation::RetAvg => Aggregation::RetAvg,
-        config::Aggregation::QrAvg => Aggregation::QrAvg,
-        config::Aggregation::Karcher => Aggregation::Karcher,
-        config::Aggregation::Euclidean => Aggregation::Euclidean,
     }
 }
 
@@ -123,6 +106,6 @@ pub(crate) fn solver(config: &Config) -> LocalEpochs {
         optimiser,
         carry_state: !federated || config.federated.carry_state,
         prox_mu: if federated { config.federated.prox_mu } else { 0.0 },
-        land_first: federated && config.federated.aggregation == config::Aggregation::Euclidean,
+        land_first: federated && config.federated.aggregation == Aggregation::Euclidean,
     }
 }

@@ -4,6 +4,7 @@ use fedspd_run::{ResultRow, ResultTable};
 
 use crate::config::ModelKind;
 use crate::experiment::Experiment;
+use crate::network;
 use crate::scores::Score;
 use crate::seed_run::SeedRun;
 
@@ -18,7 +19,7 @@ pub(crate) fn table(experiment: &Experiment, seeds: &[(u64, SeedRun)]) -> Result
                 model: model_name(config.model.kind).to_owned(),
                 mode: mode_name(config.mode).to_owned(),
                 aggregation: experiment.aggregation().to_owned(),
-                participation: config.federated.participation,
+                participation: network::server(config).participation,
                 align: experiment.alignment().to_owned(),
                 seed: *seed,
                 round,

@@ -5,7 +5,9 @@ use std::time::Instant;
 
 use fedspd_eeg::prepare::Progress;
 use fedspd_manifold::simd::Simd;
-use fedspd_run::{Event, Manifest, ResultTable, RunFolder, SCHEMA_VERSION, Shards, Status, atomic};
+use fedspd_run::{
+    Event, FolderLock, Manifest, ResultTable, RunFolder, SCHEMA_VERSION, Shards, Status, atomic, headline,
+};
 
 use crate::checkpoint::Checkpoint;
 use crate::config::Config;
@@ -39,14 +41,15 @@ pub fn in_memory(
 /// Begins a run in a new folder.
 ///
 /// # Errors
-/// [`Error::Exists`] if there is a run already; faults of the folder; whatever happens in training.
+/// [`Error::Exists`] if there is a run already; [`fedspd_run::Error::InUse`] if another process is at it; faults of the folder; whatever happens in training.
 pub fn run(
     experiment: &Experiment,
     name: &str,
     folder: &Path,
     observer: &mut (dyn Observer + Send),
 ) -> Result<(ResultTable, Ended), Error> {
-    if RunFolder::open(folder).is_ok() {
+    if let Ok(existing) = RunFolder::open(folder) {
+        existing.lock()?;
         return Err(Error::Exists { path: folder.to_owned() });
     }
     let about = experiment.dataset.about();
@@ -54,7 +57,7 @@ pub fn run(
     let shards = seeds.iter().map(|&seed| Ok(experiment.design(seed)?.counts(about, seed)));
     let shards = Shards { classes: about.classes.clone(), seeds: shards.collect::<Result<_, Error>>()? };
     let manifest = manifest(experiment, name)?;
-    let folder = RunFolder::create(folder, |folder| {
+    let (folder, _lock) = RunFolder::create(folder, |folder| {
         atomic::write(&folder.config(), experiment.config.to_toml().as_bytes())?;
         shards.write(&folder.shards())?;
         manifest.write(&folder.manifest())?;
@@ -70,6 +73,7 @@ pub struct Resumable {
     /// What is run.
     pub experiment: Experiment,
     folder: RunFolder,
+    _lock: FolderLock,
     manifest: Manifest,
 }
 
@@ -77,22 +81,20 @@ impl Resumable {
     /// Opens a run. The configuration may be changed in what has no say in results.
     ///
     /// # Errors
-    /// Faults of the folder; [`Error::ConfigChanged`], [`Error::DataChanged`].
+    /// Faults of the folder, [`fedspd_run::Error::InUse`] if another process is at it; [`Error::ConfigChanged`], [`Error::DataChanged`].
     pub fn open(
         folder: &Path,
         change: impl FnOnce(&mut Config),
         progress: &impl Progress,
     ) -> Result<Self, Error> {
         let folder = RunFolder::open(folder)?;
+        let lock = folder.lock()?;
         let manifest = Manifest::read(&folder.manifest())?;
-        let path = folder.config();
-        let text = std::fs::read_to_string(&path)
-            .map_err(|source| fedspd_run::Error::File { path: path.clone(), source })?;
-        let mut config = Config::parse(&text, &path.display().to_string(), &[])?;
+        let mut config = saved_config(&folder)?;
         change(&mut config);
         let experiment = Experiment::new(config, progress)?;
         if experiment.config_hash() != manifest.config_hash {
-            return Err(Error::ConfigChanged { path });
+            return Err(Error::ConfigChanged { path: folder.config() });
         }
         let found = experiment.dataset.sha256();
         if let Some(expected) = &manifest.data_sha256
@@ -100,7 +102,7 @@ impl Resumable {
         {
             return Err(Error::DataChanged { expected: expected.clone(), found });
         }
-        Ok(Self { experiment, folder, manifest })
+        Ok(Self { experiment, folder, _lock: lock, manifest })
     }
 
     /// How many rounds are left, at most.
@@ -124,6 +126,14 @@ impl Resumable {
         let store = Store::open(&self.folder, &self.manifest.config_hash)?;
         go_on(&self.experiment, &self.folder, self.manifest, store, observer)
     }
+}
+
+/// The configuration that a run was begun with.
+pub(crate) fn saved_config(folder: &RunFolder) -> Result<Config, Error> {
+    let path = folder.config();
+    let text = std::fs::read_to_string(&path)
+        .map_err(|source| fedspd_run::Error::File { path: path.clone(), source })?;
+    Ok(Config::parse(&text, &path.display().to_string(), &[])?)
 }
 
 fn go_on(
@@ -161,6 +171,9 @@ fn go_on(
     let ended = trained?;
     let results = table(experiment, &seeds);
     results.write(&folder.results())?;
+    if ended == Ended::Finished {
+        headline(&results).write(&folder.summary())?;
+    }
     store.event(&match ended {
         Ended::Finished => Event::Finished,
         Ended::Interrupted { seed, round } => Event::Interrupted { seed, round },

@@ -46,8 +46,8 @@ impl Predicted {
         Ok(self.confusion(about)?.macro_f1())
     }
 
-    /// The scores of a split: all trials together, and the mean and the worst over groups (clients, subjects) with their trials; if asked for, each
-    /// group, each class and the whole confusion matrix.
+    /// The scores of a split: all trials together with their confusion matrix, and the mean and the worst over groups (clients, subjects) with their trials;
+    /// if asked for, each group and each class.
     pub(crate) fn scores<'a>(
         &self,
         about: &About,
@@ -83,6 +83,11 @@ impl Predicted {
         let f1: Vec<f64> = each.iter().map(|(_, confusion)| confusion.macro_f1()).collect();
         add("mean", "macro_f1".into(), f1.iter().sum::<f64>() / f1.len() as f64);
         add("worst", "macro_f1".into(), f1.iter().copied().fold(f64::NAN, f64::min));
+        let classes = about.classes.len();
+        for (place, &count) in pooled.counts().iter().enumerate() {
+            let (truth, predicted) = (&about.classes[place / classes], &about.classes[place % classes]);
+            add("pooled", format!("confusion:{truth}:{predicted}"), count as f64);
+        }
         if in_full {
             for (class, f1) in about.classes.iter().zip(pooled.f1_per_class()) {
                 add("pooled", format!("f1:{class}"), f1);
@@ -91,11 +96,6 @@ impl Predicted {
                 add(name, "macro_f1".into(), confusion.macro_f1());
                 add(name, "accuracy".into(), confusion.accuracy());
                 add(name, "trials".into(), confusion.total() as f64);
-            }
-            let classes = about.classes.len();
-            for (place, &count) in pooled.counts().iter().enumerate() {
-                let (truth, predicted) = (&about.classes[place / classes], &about.classes[place % classes]);
-                add("pooled", format!("confusion:{truth}:{predicted}"), count as f64);
             }
         }
         Ok(scores)

@@ -2,17 +2,18 @@
 
 use std::sync::Mutex;
 
-use fedspd_federated::{Desk, Round, RoundReport, Shard, in_order};
+use fedspd_federated::{Desk, Shard, in_order, mean_loss};
 use fedspd_manifold::Real;
 use fedspd_nn::file::{self, Manifest};
 use fedspd_nn::{Evaluation, Model, ParamSet};
-use fedspd_run::{DroppedClient, Event, LayerReport, Portrait, Round as RoundEvent};
+use fedspd_run::{Event, Portrait};
 
 use crate::checkpoint::{Checkpoint, Past};
 use crate::config::Mode;
-use crate::course::Course;
+use crate::course::{Course, Step};
 use crate::design::Design;
 use crate::experiment::Experiment;
+use crate::round_event::{RoundScores, round_event};
 use crate::scores::{Predicted, Score};
 use crate::store::Store;
 use crate::{Ended, Error, Observer, RoundProgress, network};
@@ -71,10 +72,8 @@ impl<T: Real, M: Model<T>> Setting<'_, T, M> {
                 store.event(&Event::Resumed { seed, round })?;
             }
         }
-        if !design.unused.is_empty() {
-            let text =
-                format!("no client has the subjects {}: their trials are not used", design.unused.join(", "));
-            warn(store.as_deref_mut(), observer, &text)?;
+        for warning in design.warnings() {
+            warn(store.as_deref_mut(), observer, &warning)?;
         }
         for course in &mut courses {
             for warning in course.federation.check(&mut desks)? {
@@ -93,7 +92,10 @@ impl<T: Real, M: Model<T>> Setting<'_, T, M> {
             let round = history.len() as u32 + 1;
             let done = self.one_round(&mut courses, &mut desks)?;
             let last = round == rounds || courses.iter().all(|course| !course.active);
-            let (scores, event) = self.look_back(seed, round, last, &courses, &mut desks, design, done)?;
+            // The first round too, as in the paper's figure.
+            let tested = last || round == 1 || round.is_multiple_of(config.run.eval_every as u32);
+            let scored = self.look_back(tested, &courses, &mut desks, design, &done)?;
+            let event = round_event(seed, round, config.mode, &courses, done, &scored);
             // Where there is no polar factor of the mean there is no distance from it either.
             for layer in event.layers.iter().filter(|layer| event.fallback && layer.proj_rl_distance.is_nan())
             {
@@ -123,7 +125,7 @@ impl<T: Real, M: Model<T>> Setting<'_, T, M> {
                 validation_f1: event.validation_f1,
                 test_f1: event.test_f1,
             };
-            history.push(Past { round, scores });
+            history.push(Past { round, scores: scored.scores });
             if let Some(store) = store.as_deref_mut() {
                 store.event(&Event::Round(event))?;
                 if last || round.is_multiple_of(config.run.checkpoint_every as u32) {
@@ -149,56 +151,47 @@ impl<T: Real, M: Model<T>> Setting<'_, T, M> {
         Ok(desks.collect::<Result<_, _>>()?)
     }
 
-    /// One round of every course that is still active: of a single one at all desks, of several each at one desk.
+    /// One round of every course: of a single one at all desks, of several each at one desk.
     fn one_round(
         &self,
         courses: &mut [Course<'_, T, M>],
         desks: &mut [Desk<'_, T, M>],
-    ) -> Result<Vec<Option<Round>>, Error> {
+    ) -> Result<Vec<Step>, Error> {
         let score = |shards: &[Shard], validation: &[Option<Evaluation>]| {
             collect(shards.iter(), validation, |shard| &shard.validation)
                 .macro_f1(self.experiment.dataset.about())
         };
         if let [course] = courses {
-            return Ok(vec![Some(course.round(desks, score)?)]);
+            return Ok(vec![course.round(desks, score)?]);
         }
         let courses: Vec<Mutex<&mut Course<'_, T, M>>> = courses.iter_mut().map(Mutex::new).collect();
-        let mut rounds = Vec::with_capacity(courses.len());
+        let mut steps = Vec::with_capacity(courses.len());
         let work = |desk: &mut Desk<'_, T, M>, place: usize| {
             let mut course = courses[place].lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            if course.active { course.round(std::slice::from_mut(desk), score).map(Some) } else { Ok(None) }
+            course.round(std::slice::from_mut(desk), score)
         };
-        in_order(desks, courses.len(), work, |_, round| {
-            rounds.push(round?);
+        in_order(desks, courses.len(), work, |_, step| {
+            steps.push(step?);
             Ok::<(), Error>(())
         })?;
-        Ok(rounds)
+        Ok(steps)
     }
 
-    /// The scores of a round, and what the log says of it.
-    #[allow(clippy::too_many_arguments)] // what a round is made of
+    /// The scores of a round, of all clients: one that has stopped early counts with the model of its last round.
     fn look_back(
         &self,
-        seed: u64,
-        round: u32,
-        last: bool,
+        tested: bool,
         courses: &[Course<'_, T, M>],
         desks: &mut [Desk<'_, T, M>],
         design: &Design,
-        done: Vec<Option<Round>>,
-    ) -> Result<(Vec<Score>, RoundEvent), Error> {
+        steps: &[Step],
+    ) -> Result<RoundScores, Error> {
         let about = self.experiment.dataset.about();
         let mut validation = Predicted::default();
-        for (course, round) in courses.iter().zip(&done) {
-            if let Some(round) = round {
-                add(&mut validation, course.shards().iter(), &round.validation, |shard| &shard.validation);
-            }
+        for (course, step) in courses.iter().zip(steps) {
+            add(&mut validation, course.shards().iter(), &step.validation, |shard| &shard.validation);
         }
-        let done = done.into_iter().enumerate();
-        let (places, rounds): (Vec<usize>, Vec<Round>) =
-            done.filter_map(|(place, round)| Some((place, round?))).unzip();
-        let mean = |values: Vec<f64>| values.iter().sum::<f64>() / values.len() as f64;
-        let validation_loss = mean(rounds.iter().map(|round| round.validation_loss).collect());
+        let validation_loss = mean_loss(steps.iter().flat_map(|step| &step.validation));
         let validation_f1 = validation.macro_f1(about)?;
         let score = |metric: &str, value| Score {
             client: "pooled".into(),
@@ -207,42 +200,13 @@ impl<T: Real, M: Model<T>> Setting<'_, T, M> {
             value,
         };
         let mut scores = vec![score("macro_f1", validation_f1), score("loss", validation_loss)];
-        let every = self.experiment.config.run.eval_every as u32;
-        // The first round too, as in the paper's figure.
-        let tested = last || round == 1 || round.is_multiple_of(every);
         let mut test_f1 = None;
         if tested {
             let test = predict(courses, desks, |shard| &shard.test)?;
             test_f1 = Some(test.macro_f1(about)?);
             scores.extend(test.scores(about, "test", "", tests(design), false)?);
         }
-        let alone = self.experiment.config.mode != Mode::Federated;
-        let reports: Vec<RoundReport> = rounds.into_iter().map(|round| round.report).collect();
-        let names = |(&place, report): (&usize, &RoundReport)| -> Vec<String> {
-            let members = courses[place].federation.server().members();
-            report.participants.iter().map(|&client| members[client].name.clone()).collect()
-        };
-        let event = RoundEvent {
-            seed,
-            round,
-            learning_rate: reports.first().map_or(f64::NAN, |report| report.learning_rate),
-            participants: places.iter().zip(&reports).flat_map(names).collect(),
-            dropped: reports
-                .iter()
-                .flat_map(|report| &report.dropped)
-                .map(|dropped| DroppedClient { client: dropped.name.clone(), reason: dropped.reason.clone() })
-                .collect(),
-            train_loss: mean(reports.iter().filter_map(|report| report.train_loss).collect()),
-            validation_loss,
-            validation_f1: Some(validation_f1),
-            test_f1,
-            // At one place nothing is sent.
-            bytes_up: if alone { 0 } else { reports.iter().map(|report| report.bytes_up).sum() },
-            bytes_down: if alone { 0 } else { reports.iter().map(|report| report.bytes_down).sum() },
-            fallback: reports.iter().flat_map(|report| &report.layers).any(|layer| layer.fell_back),
-            layers: reports.iter().filter(|_| !alone).flat_map(|report| &report.layers).map(layer).collect(),
-        };
-        Ok((scores, event))
+        Ok(RoundScores { scores, validation_loss, validation_f1, test_f1 })
     }
 
     /// The scores of the model that the seed ends with: that of the last round, or the best one where early stopping kept it.
@@ -415,14 +379,4 @@ fn best_by_validation(history: &[Past]) -> Vec<Score> {
         };
         vec![score("best_val_macro_f1", test), score("best_val_round", round.into())]
     })
-}
-
-fn layer(layer: &fedspd_federated::LayerReport) -> LayerReport {
-    LayerReport {
-        name: layer.name.clone(),
-        consensus: layer.consensus,
-        drift_mean: layer.drift_mean,
-        drift_max: layer.drift_max,
-        proj_rl_distance: layer.proj_rl_distance.unwrap_or(f64::NAN),
-    }
 }

@@ -100,6 +100,14 @@ pub enum SharingError {
         /// How many runs.
         runs: usize,
     },
+    /// The fold that is for the test has no run of any client.
+    #[error("fold {fold} of {folds} (counted from 0) is for the test, but no client has a run in it")]
+    EmptyFold {
+        /// Into how many folds runs are dealt.
+        folds: usize,
+        /// Which of them is for the test.
+        fold: usize,
+    },
     /// A label or prediction that is no class.
     #[error("class {class} was {role}, but there are {classes} classes (counted from 0)")]
     Class {
@@ -147,6 +155,9 @@ impl SharingError {
             Self::AllHeldOut { .. } => Some("leave some subjects to train on".into()),
             Self::NothingToTrain { .. } => {
                 Some("give the client more subjects, or training a larger share".into())
+            }
+            Self::EmptyFold { .. } => {
+                Some("use as many folds as there are runs with the same classes, or fewer".into())
             }
             Self::TooFewRuns { .. } => Some("leave the subject out, or use the stratified split".into()),
             _ => None,

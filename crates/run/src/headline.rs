@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, json, number};
+use crate::{Error, ResultTable, json, number};
 
 /// The first numbers that a person wants: of the models that the seeds end with, over seeds. All of it can be computed from the results.
 ///
@@ -57,5 +57,31 @@ impl Headline {
     /// When the system refuses.
     pub fn write(&self, path: &Path) -> Result<(), Error> {
         json::write(path, self)
+    }
+}
+
+/// Mean and standard deviation. A value that is NaN makes both NaN: leaving it out would be a silent repair.
+pub fn summary(values: &[f64]) -> Summary {
+    let count = values.len();
+    let mean = values.iter().sum::<f64>() / count as f64;
+    let squares = values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>();
+    let std = if count < 2 { f64::NAN } else { (squares / (count - 1) as f64).sqrt() };
+    Summary { mean, std, count }
+}
+
+/// Reads the headline off a table.
+pub fn headline(table: &ResultTable) -> Headline {
+    let over_seeds = |client, split, metric| summary(&table.values(client, split, metric));
+    Headline {
+        macro_f1: over_seeds("pooled", "test", "final_macro_f1"),
+        mean_client: over_seeds("mean", "test", "final_macro_f1"),
+        worst_client: over_seeds("worst", "test", "final_macro_f1"),
+        accuracy: over_seeds("pooled", "test", "final_accuracy"),
+        kappa: over_seeds("pooled", "test", "final_kappa"),
+        held_out: over_seeds("pooled", "held-out", "final_macro_f1"),
+        feasibility_error: table
+            .values("pooled", "model", "final_feasibility_error")
+            .into_iter()
+            .fold(0.0, f64::max),
     }
 }

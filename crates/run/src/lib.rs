@@ -28,17 +28,15 @@ mod number;
 mod portrait;
 mod results;
 mod shards;
-mod summary;
 
 pub use csv::CsvFault;
 pub use error::Error;
 pub use event::{DroppedClient, Event, LayerReport, Round};
 pub use event_log::EventLog;
 pub use folder::RunFolder;
-pub use headline::{Headline, Summary};
+pub use headline::{Headline, Summary, headline, summary};
 pub use lock::FolderLock;
 pub use manifest::{ExcludedSubject, Manifest, SCHEMA_VERSION, Status};
 pub use portrait::{InputPortrait, Pattern, Plane, Portrait, Spectrum};
 pub use results::{COLUMNS, ResultRow, ResultTable};
 pub use shards::{HeldOutShard, SeedShards, Shard, Shards};
-pub use summary::{Headline, Summary, headline, summary};

@@ -71,7 +71,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
             let results = in_memory(&experiment, &mut shown)?;
             if interrupt::asked() {
                 shown.bar.finish();
-                return Err(Failure::Interrupted { round: 0, resume: None });
+                return Err(Failure::Interrupted { at: None });
             }
             let Headline { macro_f1, mean_client, worst_client, feasibility_error, .. } = headline(&results);
             table.row(vec![

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use fedspd_experiment::config::AlignKind;
-use fedspd_experiment::evaluate_model;
+use fedspd_experiment::{evaluate_model, model_of_run};
 use serde_json::json;
 
 use super::data::{Format, write_json};
@@ -85,17 +85,5 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
 
 /// The file of a model; of a run folder the only one it has.
 fn model(path: &std::path::Path) -> Result<PathBuf, Failure> {
-    if !path.is_dir() {
-        return Ok(path.to_owned());
-    }
-    let folder = fedspd_run::RunFolder::open(path)?;
-    let manifest = fedspd_run::Manifest::read(&folder.manifest())?;
-    match manifest.seeds[..] {
-        [seed] => Ok(folder.model(seed)),
-        _ => Err(Failure::Usage(format!(
-            "{} has {} seeds; name one of the files in its folder models",
-            path.display(),
-            manifest.seeds.len()
-        ))),
-    }
+    Ok(if path.is_dir() { model_of_run(path)? } else { path.to_owned() })
 }

@@ -89,8 +89,7 @@ fn complete(
     match ended {
         Ok(Ended::Finished) => Ok(None),
         Ok(Ended::Interrupted { round, .. }) => {
-            let resume = Some(format!("fedspd reproduce {}", arguments.dataset));
-            Err(Failure::Interrupted { round, resume })
+            Err(Failure::Interrupted { at: Some((round, interrupt::same_command())) })
         }
         Err(error) if error.is_missing_data() => Ok(Some(error.to_string())),
         Err(error) => Err(error.into()),

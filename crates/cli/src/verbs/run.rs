@@ -106,7 +106,7 @@ fn forecast(experiment: &Experiment, format: Format, out: &mut impl Write) -> Re
             &serde_json::json!({
                 "shards": forecast.shards, "classes": classes, "rounds": forecast.rounds, "participants": forecast.participants, "parameters": forecast.parameters,
                 "shared": forecast.shared, "bytes_per_round": forecast.bytes_per_round, "data_bytes": forecast.data_bytes, "state_bytes": forecast.state_bytes,
-                "seconds": forecast.seconds,
+                "reply_bytes": forecast.reply_bytes, "seconds": forecast.seconds,
             }),
         );
     }
@@ -145,6 +145,7 @@ fn forecast(experiment: &Experiment, format: Format, out: &mut impl Write) -> Re
         ("sent in a round, both ways", megabytes(forecast.bytes_per_round)),
         ("memory of the trials", megabytes(forecast.data_bytes)),
         ("memory of what clients keep", megabytes(forecast.state_bytes)),
+        ("memory of replies until a round ends", megabytes(forecast.reply_bytes)),
         ("time, about", duration(forecast.seconds)),
     ] {
         table.row(vec![what.into(), value]);

@@ -65,8 +65,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
             arguments.display.rounds(rounds)
         })?;
         if let Ended::Interrupted { round, .. } = ended {
-            let resume = Some("the same command".to_owned());
-            return Err(Failure::Interrupted { round, resume });
+            return Err(Failure::Interrupted { at: Some((round, interrupt::same_command())) });
         }
         runs.push(SweepRun { value: value.clone(), folder: path });
     }

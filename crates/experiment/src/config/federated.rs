@@ -1,5 +1,6 @@
 //! `[federated]`: clients, rounds and what the server does with their replies.
 
+pub use fedspd_federated::{Aggregation, OnFailure, Weighting};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -27,7 +28,7 @@ pub struct Federated {
     /// How Stiefel matrices of clients become one.
     pub aggregation: Aggregation,
     /// How much a client counts.
-    pub weights: Weights,
+    pub weights: Weighting,
     /// Epochs of a client in a round: a number, or a table such as `{ default = 2, a = 5 }` by client.
     pub epochs_local: EpochsLocal,
     /// Whether a client keeps the moments of its optimiser from round to round.
@@ -42,48 +43,7 @@ pub struct Federated {
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub server_lr: f64,
     /// What a NaN or an update off the manifold does.
-    pub on_client_failure: OnClientFailure,
-}
-
-/// How Stiefel matrices of clients become one. Euclidean parameters are averaged in every case.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Aggregation {
-    /// The nearest Stiefel matrix to the mean.
-    #[default]
-    ProjAvg,
-    /// The retraction of the mean of projected differences.
-    RlAvg,
-    /// The retraction of the mean of inverse retractions.
-    RetAvg,
-    /// The QR factor of the mean.
-    QrAvg,
-    /// The Karcher mean: geodesic, iterative.
-    Karcher,
-    /// The plain mean, which leaves the manifold: kept to show what it does.
-    Euclidean,
-}
-
-/// How much a client counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Weights {
-    /// As much as any other, as in the paper.
-    #[default]
-    Uniform,
-    /// In proportion to its training trials.
-    ByTrials,
-}
-
-/// What a NaN or an update off the manifold does.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum OnClientFailure {
-    /// It ends the run.
-    #[default]
-    Stop,
-    /// The client is left out of the round, named and counted.
-    Skip,
+    pub on_client_failure: OnFailure,
 }
 
 impl Default for Federated {
@@ -94,13 +54,13 @@ impl Default for Federated {
             participation: 1.0,
             rounds: 150,
             aggregation: Aggregation::default(),
-            weights: Weights::default(),
+            weights: Weighting::default(),
             epochs_local: EpochsLocal::default(),
             carry_state: false,
             prox_mu: 0.0,
             server_momentum: 0.0,
             server_lr: 1.0,
-            on_client_failure: OnClientFailure::default(),
+            on_client_failure: OnFailure::default(),
         }
     }
 }

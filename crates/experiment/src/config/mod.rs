@@ -43,7 +43,7 @@ pub use covariance::Covariance;
 pub use data::{Data, Generated};
 pub use epochs_local::EpochsLocal;
 pub use error::ConfigError;
-pub use federated::{Aggregation, Federated, OnClientFailure, Weights};
+pub use federated::{Aggregation, Federated, OnFailure, Weighting};
 pub use model::{FedBn, Head, Model, ModelKind, Precision};
 pub use overrides::Override;
 pub use place::Place;

@@ -1,5 +1,6 @@
 //! Data: what is asked for, and what cannot be had.
 
+use fedspd_eeg::Covariances;
 use fedspd_experiment::config::{AlignKind, Config};
 use fedspd_experiment::{Content, Error, Experiment, Forecast, evaluate_model, run};
 use fedspd_manifold::SpdMetric;
@@ -66,8 +67,64 @@ fn what_is_not_there_is_named() {
         let found = fault(text);
         assert_eq!((found.0.as_str(), found.1.as_str()), (message, hint));
     }
+    let (message, hint) = fault("[data]\nname = \"sample\"\n[model]\ndims = [65, 8]");
+    assert_eq!(message, "`model.dims` begins with 65, but `sample` has 64 channels");
+    assert!(hint.contains("at most"), "{hint}");
     let (message, _) = fault("[data]\nname = \"nowhere.npz\"");
     assert!(message.starts_with("nowhere.npz: "), "{message}");
+}
+
+/// What is no covariance would be hidden by the floor of eigenvalues: it is refused, by training and by a trial of a model alike.
+#[test]
+fn matrices_that_are_no_covariances_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let sample = load("[data]\nname = \"sample\"\nsubjects = \"1-2\"").unwrap();
+    let Content::Covariances(covariances) = &sample.dataset.content else { panic!("not covariances") };
+    let save = |name: &str, change: &dyn Fn(&mut [f64])| {
+        let mut numbers = covariances.matrices().to_vec();
+        change(&mut numbers[7 * 64 * 64..8 * 64 * 64]);
+        let (about, inputs) = (covariances.about.clone(), covariances.inputs.clone());
+        Covariances::new(about, inputs, numbers).unwrap().save(&path(name)).unwrap();
+        format!(
+            "[data]\nname = \"{}\"\n[model]\ndims = [8]\n[federated]\nrounds = 1\nsubjects_per_client = 1",
+            path(name).display()
+        )
+    };
+    let zero = save("zero.npz", &|matrix| matrix.fill(0.0));
+    let (message, hint) = fault(&zero);
+    let begin = "`zero`: the matrix of trial 7 (subject 1, session ";
+    assert!(message.starts_with(begin), "{message}");
+    assert!(message.ends_with("is no covariance, its eigenvalues go from 0.0e0 to 0.0e0"), "{message}");
+    assert!(hint.contains("data.exclude"), "{hint}");
+    let indefinite = save("indefinite.npz", &|matrix| matrix[65] = -matrix[65]);
+    let (message, _) = fault(&indefinite);
+    assert!(message.contains("its eigenvalues go from -"), "{message}");
+    // A reference of all channels takes one dimension away, and rounding may leave a little less than nothing of it.
+    let average = save("average.npz", &|matrix| {
+        for row in matrix.chunks_exact_mut(64) {
+            let mean = row.iter().sum::<f64>() / 64.0;
+            row.iter_mut().for_each(|x| *x -= mean);
+        }
+        for column in 0..64 {
+            let mean = (0..64).map(|row| matrix[row * 64 + column]).sum::<f64>() / 64.0;
+            (0..64).for_each(|row| matrix[row * 64 + column] -= mean);
+        }
+        // In single precision, and symmetric.
+        for (row, column) in (0..64).flat_map(|row| (0..=row).map(move |column| (row, column))) {
+            let x = f64::from(matrix[row * 64 + column] as f32);
+            (matrix[row * 64 + column], matrix[column * 64 + row]) = (x, x);
+        }
+    });
+    run(&load(&average).unwrap(), "average", &path("run"), &mut ()).unwrap();
+    let model = path("run/models/seed-0.safetensors");
+    for name in ["zero.npz", "indefinite.npz"] {
+        let refused = evaluate_model(&model, &path(name), AlignKind::None).err().unwrap();
+        assert!(matches!(refused, Error::NotCovariance { .. }), "{refused}");
+    }
+    let unseen = evaluate_model(&model, &path("average.npz"), AlignKind::Euclidean).err().unwrap();
+    assert_eq!(unseen.to_string(), "euclidean alignment is of raw trials, which SPDnet does not see");
+    assert!(unseen.hint().unwrap().contains("riemannian"));
 }
 
 /// Files of covariances for SPDnet, aligned ones not again; a trained model reads data of its kind alone.
@@ -100,6 +157,12 @@ fn files_and_models_go_together_or_not() {
     assert_eq!((forecast.rounds, forecast.participants, forecast.parameters), (3, 2, 64 * 8 + 4 * 65));
     assert_eq!((forecast.shared, forecast.bytes_per_round), (772, 2 * 2 * 772 * 8));
     assert!(forecast.seconds > 0.0 && forecast.shards.clients.len() == 2);
+    // Only the Karcher mean keeps replies: two of them, each of 64 x 8 numbers.
+    for (aggregation, kept) in [("ret-avg", 0), ("karcher", 2 * 64 * 8 * 8)] {
+        let kind = format!("{config}\naggregation = \"{aggregation}\"");
+        let forecast = Forecast::new(&load(&text("plain.npz", &kind)).unwrap()).unwrap();
+        assert_eq!(forecast.reply_bytes, kept, "{aggregation}");
+    }
     run(&experiment, "model", &path("run"), &mut ()).unwrap();
     let model = path("run/models/seed-0.safetensors");
     let scores = evaluate_model(&model, &path("aligned.npz"), AlignKind::None).unwrap();

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used)] // helpers of tests may panic as tests do
 
 mod bad_configs;
+mod clients;
 mod config;
 mod data;
 mod metrics;

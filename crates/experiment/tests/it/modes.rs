@@ -3,8 +3,9 @@
 use fedspd_experiment::{headline, in_memory};
 
 use crate::runs::experiment;
+use crate::support::{Warnings, in_folder};
 
-const TASK: &str = r#"
+pub(crate) const TASK: &str = r#"
     [data]
     name = "generated"
     [data.generated]
@@ -152,19 +153,73 @@ fn eegnet_learns_and_reads_new_subjects() {
 /// Subjects that a map leaves out are told of.
 #[test]
 fn subjects_without_a_client_are_told_of() {
-    #[derive(Default)]
-    struct Warnings(Vec<String>);
-    impl fedspd_experiment::Observer for Warnings {
-        fn round(&mut self, _: &fedspd_experiment::RoundProgress) {}
-        fn warning(&mut self, text: &str) {
-            self.0.push(text.to_owned());
-        }
-        fn interrupted(&self) -> bool {
-            false
-        }
-    }
     let mut warnings = Warnings::default();
     let some = experiment(TASK, &["federated.clients={ a = [1, 2], b = [3] }", "federated.rounds=1"]);
     in_memory(&some, &mut warnings).unwrap();
     assert_eq!(warnings.0, ["no client has the subjects 4, 5, 6, 7, 8: their trials are not used"]);
+}
+
+/// Clients without trials for a score are told of, and a fold that nobody has is refused before anything is trained.
+#[test]
+fn scores_that_will_be_missing_are_told_of() {
+    let warnings = |overrides: &[&str]| {
+        let mut warnings = Warnings::default();
+        let all = [&["federated.rounds=1"], overrides].concat();
+        in_memory(&experiment(TASK, &all), &mut warnings).unwrap();
+        warnings.0
+    };
+    // Two trials of a class in a client are too few to be shared out, four are not.
+    let few = |clients| {
+        let shares = ["split.train=0.98", "split.val=0.01", "split.test=0.01"];
+        warnings(&[&["data.generated.trials=6", clients][..], &shares].concat())
+    };
+    assert_eq!(
+        few("federated.subjects_per_client=1"),
+        [
+            "no client has validation trials: there are no validation scores",
+            "no client has test trials: there are no test scores"
+        ]
+    );
+    assert_eq!(
+        few("federated.clients={ a = [1], b = [2, 3, 4], c = [5, 6, 7, 8] }"),
+        [
+            "a has no validation trials: it has no say in the learning rate",
+            "a has no test trials: it is not in the test scores"
+        ]
+    );
+    let two = &few("federated.clients={ a = [1], b = [2], c = [3, 4, 5, 6, 7, 8] }")[1];
+    let expected =
+        "2 of 3 clients have no test trials, a the first of them: such a client is not in the test scores";
+    assert_eq!(two, expected);
+
+    let runs = fedspd_experiment::config::Config::parse(
+        "[data]\nname = \"sample\"\n[split]\nkind = \"leave-run-out\"\nfolds = 50\nfold = 49",
+        "test.toml",
+        &[],
+    );
+    let absurd = fedspd_experiment::Experiment::new(runs.unwrap(), &()).unwrap().design(0).err().unwrap();
+    let message = "fold 49 of 50 (counted from 0) is for the test, but no client has a run in it";
+    assert_eq!(absurd.to_string(), message);
+    assert!(absurd.hint().unwrap().contains("fewer"));
+}
+
+/// Clients that stop early stay in the pooled validation, with what they have learnt; where nothing is federated, everybody takes part.
+#[test]
+fn clients_that_have_stopped_are_validated_still() {
+    let settings = ["mode=local", "train.epochs=60", "train.early_stop=4", "federated.participation=0.5"];
+    let losses = |clients: &str| {
+        let experiment = experiment(TASK, &[&settings[..], &[clients]].concat());
+        let (table, rounds) = in_folder(&experiment, &mut ());
+        assert!(table.rows.iter().all(|row| row.participation == 1.0));
+        rounds.into_iter().map(|round| (round.participants, round.validation_loss)).collect::<Vec<_>>()
+    };
+    let alone = losses("federated.clients={ a = [1, 2] }");
+    let both = losses("federated.clients={ a = [1, 2], b = [3, 4] }");
+    let stopped = both.iter().position(|(active, _)| *active == ["a"]).unwrap();
+    assert!(stopped > 1 && both.len() == alone.len() && stopped + 2 < both.len());
+    // While both train, the mean tells the loss of the other, which then stays.
+    let other = 2.0 * both[stopped - 1].1 - alone[stopped - 1].1;
+    for ((_, both), (_, alone)) in both.iter().zip(&alone).skip(stopped) {
+        assert!((both - (alone + other) / 2.0).abs() < 1e-12, "{both} {alone} {other}");
+    }
 }

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use fedspd_experiment::config::Config;
-use fedspd_experiment::{Ended, Error, Experiment, Observer, Resumable, RoundProgress, run};
-use fedspd_run::{Event, EventLog, Manifest, ResultTable, RunFolder, Shards, Status};
+use fedspd_experiment::{Ended, Error, Experiment, Observer, Resumable, RoundProgress, headline, run};
+use fedspd_run::{Event, EventLog, Headline, Manifest, ResultTable, RunFolder, Shards, Status};
 
 const SMALL: &str = r#"
     [data]
@@ -38,6 +38,7 @@ pub(crate) fn experiment(text: &str, overrides: &[&str]) -> Experiment {
 fn bytes(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let names = [
         "results.csv",
+        "summary.json",
         "shards.json",
         "models/seed-0.safetensors",
         "models/seed-3.safetensors",
@@ -122,6 +123,39 @@ fn resume(folder: &Path, observer: &mut (dyn Observer + Send)) -> Result<Ended, 
     Ok(Resumable::open(folder, |_| (), &())?.go_on(observer)?.1)
 }
 
+/// Tries, after every round, what another process might try.
+struct Intruder<'a>(&'a Path, Vec<String>);
+
+impl Observer for Intruder<'_> {
+    fn round(&mut self, _: &RoundProgress) {
+        let resumed = resume(self.0, &mut ()).err().unwrap().to_string();
+        let begun = run(&experiment(SMALL, &[]), "again", self.0, &mut ()).err().unwrap().to_string();
+        self.1.extend([resumed, begun]);
+    }
+
+    fn warning(&mut self, _: &str) {}
+
+    fn interrupted(&self) -> bool {
+        !self.1.is_empty()
+    }
+}
+
+/// Two at once would tear the log and the checkpoints: the second one is refused, whether the first one began or goes on.
+#[test]
+fn nobody_else_writes_to_a_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path().join("run");
+    let in_use = format!("{}: in use by process {}", at.display(), std::process::id());
+    let mut first = Intruder(&at, Vec::new());
+    run(&experiment(SMALL, &[]), "first", &at, &mut first).unwrap();
+    let mut second = Intruder(&at, Vec::new());
+    resume(&at, &mut second).unwrap();
+    for refused in [first.1, second.1] {
+        assert!(refused.len() == 2 && refused.iter().all(|fault| fault.starts_with(&in_use)), "{refused:?}");
+    }
+    assert_eq!(resume(&at, &mut ()).unwrap(), Ended::Finished);
+}
+
 fn status(folder: &Path) -> Status {
     Manifest::read(&RunFolder::open(folder).unwrap().manifest()).unwrap().status
 }
@@ -176,6 +210,9 @@ fn a_folder_holds_what_a_report_needs() {
         };
         table.rows.iter().filter(wanted).map(|row| (row.round, row.value)).collect()
     };
+    let written = Headline::read(&at.join("summary.json")).unwrap();
+    assert_eq!((written.macro_f1.count, written.held_out.count), (2, 2));
+    assert_eq!(written, headline(&table));
     let rounds = |rows: Vec<(u32, f64)>| rows.into_iter().map(|(round, _)| round).collect::<Vec<_>>();
     for seed in [0, 3] {
         assert_eq!(rounds(rows(seed, "test", "pooled", "macro_f1")), [1, 3, 6]);
@@ -186,7 +223,7 @@ fn a_folder_holds_what_a_report_needs() {
         assert_eq!(rows(seed, "held-out", "6", "final_trials"), [(6, 24.0)]);
         let last = rows(seed, "test", "pooled", "macro_f1")[2].1;
         assert_eq!(rows(seed, "test", "pooled", "final_macro_f1"), [(6, last)]);
-        // The confusion matrix counts every test trial once.
+        // The confusion matrix counts every test trial once, in every round that is tested and at the end.
         let confusion = table.rows.iter().filter(|row| {
             row.seed == seed && row.split == "test" && row.metric.starts_with("final_confusion:")
         });
@@ -194,6 +231,19 @@ fn a_folder_holds_what_a_report_needs() {
         let tested: f64 =
             (1..=5).map(|client| rows(seed, "test", &format!("client {client}"), "final_trials")[0].1).sum();
         assert_eq!(total, tested);
+        let in_round = |round| {
+            let confusion = table
+                .rows
+                .iter()
+                .filter(|row| row.seed == seed && row.round == round && row.metric.starts_with("confusion:"));
+            confusion.map(|row| (row.client.as_str(), row.split.as_str(), row.value)).collect::<Vec<_>>()
+        };
+        for round in 1..=6 {
+            let found = in_round(round);
+            assert_eq!(found.len(), if [1, 3, 6].contains(&round) { 9 } else { 0 });
+            assert!(found.iter().all(|&(client, split, _)| (client, split) == ("pooled", "test")));
+            assert!(found.is_empty() || found.iter().map(|row| row.2).sum::<f64>() == tested);
+        }
         let feasible = rows(seed, "model", "pooled", "final_feasibility_error")[0].1;
         assert!(feasible < 1e-12);
         let (manifest, parameters) =

@@ -1,6 +1,8 @@
-//! Designs: which subject has how many trials of which class in which run.
+//! Designs: which subject has how many trials of which class in which run; and runs in folders that are looked at and thrown away.
 
 use fedspd_eeg::{About, Origin};
+use fedspd_experiment::{Experiment, Observer, RoundProgress, run};
+use fedspd_run::{Event, EventLog, ResultTable, Round};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
 
@@ -61,4 +63,35 @@ pub(crate) fn design() -> impl Strategy<Value = About> {
         })
         .prop_filter("no trials", |(_, origins)| !origins.is_empty())
         .prop_map(|(classes, origins)| about(classes, origins))
+}
+
+/// Collects what is told.
+#[derive(Default)]
+pub(crate) struct Warnings(pub(crate) Vec<String>);
+
+impl Observer for Warnings {
+    fn round(&mut self, _: &RoundProgress) {}
+
+    fn warning(&mut self, text: &str) {
+        self.0.push(text.to_owned());
+    }
+
+    fn interrupted(&self) -> bool {
+        false
+    }
+}
+
+/// The results of a run, and its rounds as the log has them.
+pub(crate) fn in_folder(
+    experiment: &Experiment,
+    observer: &mut (dyn Observer + Send),
+) -> (ResultTable, Vec<Round>) {
+    let folder = tempfile::tempdir().unwrap();
+    let (table, _) = run(experiment, "test", &folder.path().join("run"), observer).unwrap();
+    let events = EventLog::read(&folder.path().join("run/events.jsonl")).unwrap();
+    let rounds = events.into_iter().filter_map(|event| match event {
+        Event::Round(round) => Some(round),
+        _ => None,
+    });
+    (table, rounds.collect())
 }
