@@ -34,17 +34,19 @@ pub fn cells(dataset: &str, changes: &[Override]) -> Result<Vec<Cell>, Error> {
         cells.push(Cell { name: preset.name.to_owned(), config: preset.config(changes)? });
     }
     let Some(best) = Preset::find(&format!("{dataset}-best")) else { return Ok(cells) };
-    let subjects = subjects(dataset, &best.config(changes)?)?;
+    let definition = dataset::definition(dataset)?;
+    let subjects = subjects(&definition, &best.config(changes)?);
     let mut fold = |name: String, own: Vec<String>| -> Result<(), Error> {
-        let mut all = changes.to_vec();
+        let mut all = vec![format!("run.seeds={FOLD_SEEDS:?}").parse()?];
+        all.extend_from_slice(changes);
         for change in own {
             all.push(change.parse()?);
         }
-        all.push(format!("run.seeds={FOLD_SEEDS:?}").parse()?);
         cells.push(Cell { name, config: best.config(&all)? });
         Ok(())
     };
-    for number in 0..RUN_FOLDS {
+    // A dataset of one run has none to hold out.
+    for number in 0..if definition.runs.is_some() { RUN_FOLDS } else { 0 } {
         let split = [
             "split.kind=leave-run-out".into(),
             format!("split.folds={RUN_FOLDS}"),
@@ -55,6 +57,9 @@ pub fn cells(dataset: &str, changes: &[Override]) -> Result<Vec<Cell>, Error> {
     for number in 0..SUBJECT_FOLDS {
         let held_out: Vec<&str> =
             subjects.iter().skip(number).step_by(SUBJECT_FOLDS).map(String::as_str).collect();
+        if held_out.is_empty() {
+            continue;
+        }
         let held_out = format!("split.held_out_subjects={:?}", held_out.join(","));
         fold(format!("{dataset}-best-subjects-{number}"), vec![held_out])?;
     }
@@ -62,8 +67,7 @@ pub fn cells(dataset: &str, changes: &[Override]) -> Result<Vec<Cell>, Error> {
 }
 
 /// Who takes part.
-fn subjects(dataset: &str, config: &Config) -> Result<Vec<String>, Error> {
-    let definition = dataset::definition(dataset)?;
+fn subjects(definition: &dataset::Definition, config: &Config) -> Vec<String> {
     let asked =
         config.data.subjects.as_ref().or(definition.subjects.as_ref()).map_or(&[][..], |all| all.ids());
     let left_out = |id: &String| {
@@ -72,5 +76,5 @@ fn subjects(dataset: &str, config: &Config) -> Result<Vec<String>, Error> {
             |one: &dataset::Excluded| one.subject == *id && !(one.unless_resampled && config.data.resample);
         excluded || definition.excluded.iter().any(unfit)
     };
-    Ok(asked.iter().filter(|id| !left_out(id)).cloned().collect())
+    asked.iter().filter(|id| !left_out(id)).cloned().collect()
 }

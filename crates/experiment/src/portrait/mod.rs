@@ -1,11 +1,16 @@
 //! What a trained SPDnet looks at, for the figures of a report.
 
+mod listening;
+mod plane;
+
 use fedspd_eeg::Covariances;
 use fedspd_manifold::simd::Simd;
 use fedspd_manifold::{Left, Real, SpectralFunction, SpectralMap, SymmetricEigen, Vectorisation, multiply};
 use fedspd_nn::{Error, ParamSet, SpdNetConfig};
-use fedspd_run::{InputPortrait, Pattern, Plane, Portrait, Spectrum};
+use fedspd_run::{InputPortrait, Pattern, Portrait, Spectrum};
 
+use self::listening::{columns, heads, normalised, speakers};
+use self::plane::plane;
 use crate::align::Aligned;
 use crate::spread;
 
@@ -180,61 +185,6 @@ fn apply(simd: Simd, (rows, columns): (usize, usize), matrix: &[f64], vector: &[
     product
 }
 
-/// The last layer as one symmetric matrix `S_k` for each class: the part of a logit that an input has is `tr(S_k log(W^T C W))`. What is common to
-/// all classes has no say and is taken away.
-fn heads(config: &SpdNetConfig, network: &ParamSet<f64>, input: usize) -> Result<Vec<Vec<f64>>, Error> {
-    let d = config.dimensions[config.blocks()];
-    let (length, weight) = (config.head.length(d), network.get("head.weight").unwrap_or_default());
-    let rows = weight.chunks_exact(config.features());
-    let matrices = rows.map(|row| {
-        let mut matrix = vec![0.0; d * d];
-        config.head.adjoint(d, &row[input * length..][..length], &mut matrix)?;
-        Ok(matrix)
-    });
-    let mut heads: Vec<Vec<f64>> = matrices.collect::<Result<_, Error>>()?;
-    for entry in 0..d * d {
-        let mean = heads.iter().map(|head| head[entry]).sum::<f64>() / heads.len() as f64;
-        heads.iter_mut().for_each(|head| head[entry] -= mean);
-    }
-    Ok(heads)
-}
-
-/// The columns of the BiMaps, the one first whose rows of the last layer are largest.
-fn columns(d: usize, heads: &[Vec<f64>]) -> Vec<(f64, Vec<f64>)> {
-    let weight = |column: usize| -> f64 {
-        let row = |head: &Vec<f64>| head[column * d..][..d].iter().map(|x| x * x).sum::<f64>();
-        heads.iter().map(row).sum::<f64>().sqrt()
-    };
-    let unit = |column: usize| (0..d).map(|i| f64::from(u8::from(i == column))).collect();
-    let mut columns: Vec<(f64, Vec<f64>)> = (0..d).map(|column| (weight(column), unit(column))).collect();
-    columns.sort_by(|a, b| b.0.total_cmp(&a.0));
-    columns
-}
-
-/// For each class the direction whose log-power has most to say: the eigenvector of `S_k` with the largest eigenvalue in size. Unlike single columns it does
-/// not depend on the basis: `W R` with `R^T S_k R` is the same network for every rotation `R`.
-fn speakers(d: usize, heads: &[Vec<f64>]) -> Result<Vec<(f64, Vec<f64>)>, Error> {
-    let mut eigen = SymmetricEigen::new(d)?;
-    let (mut values, mut vectors) = (vec![0.0; d], vec![0.0; d * d]);
-    let largest = heads.iter().map(|head| {
-        eigen.decompose(head, &mut values, &mut vectors)?;
-        let place = if values[0].abs() > values[d - 1].abs() { 0 } else { d - 1 };
-        Ok((values[place], (0..d).map(|row| vectors[row * d + place]).collect()))
-    });
-    largest.collect()
-}
-
-/// Patterns whose largest weight is 1 in size, each with 1 at its largest channel.
-fn normalised(patterns: Vec<(f64, Vec<f64>)>) -> Vec<Pattern> {
-    let most = patterns.iter().fold(0.0_f64, |most, (weight, _)| most.max(weight.abs()));
-    let share = |x: f64, of: f64| if of == 0.0 { 0.0 } else { x / of };
-    let pattern = |(weight, channels): (f64, Vec<f64>)| {
-        let peak = channels.iter().fold(0.0_f64, |peak, &x| if x.abs() > peak.abs() { x } else { peak });
-        Pattern { weight: share(weight, most), channels: channels.iter().map(|&x| share(x, peak)).collect() }
-    };
-    patterns.into_iter().map(pattern).collect()
-}
-
 fn eigenvalues(n: usize, matrices: &[f64]) -> Result<Vec<f64>, Error> {
     let mut values = vec![0.0; matrices.len() / n];
     SymmetricEigen::new(n).and_then(|mut eigen| eigen.eigenvalues(matrices, &mut values))?;
@@ -254,43 +204,105 @@ fn spectrum(n: usize, eigenvalues: &[f64]) -> Spectrum {
     Spectrum { low: quantile(0.05), median: quantile(0.5), high: quantile(0.95) }
 }
 
-/// Principal components by the Gram matrix of the centred features, of which there are more than trials.
-fn plane(features: &[Vec<f64>], labels: &[usize]) -> Result<Plane, Error> {
-    let count = features.len();
-    let length = features.first().map_or(0, Vec::len);
-    let mut means = vec![0.0; length];
-    for trial in features {
-        means.iter_mut().zip(trial).for_each(|(mean, x)| *mean += x / count as f64);
+#[cfg(test)]
+mod tests {
+    use fedspd_manifold::Vectorisation;
+    use fedspd_nn::{Model, Seed, SpdNet};
+
+    use super::*;
+
+    /// Sources that are mixed by a rotation: the covariance is `A diag(power) A^T`, and the pattern of the filter `a` is `a`.
+    fn rotation(n: usize) -> Vec<f64> {
+        let mut a: Vec<f64> = (0..n * n).map(|i| f64::from(u8::from(i % (n + 1) == 0))).collect();
+        for i in 0..n - 1 {
+            let (sine, cosine) = (0.4 + 0.3 * i as f64).sin_cos();
+            for row in 0..n {
+                let (x, y) = (a[row * n + i], a[row * n + i + 1]);
+                (a[row * n + i], a[row * n + i + 1]) = (cosine * x - sine * y, sine * x + cosine * y);
+            }
+        }
+        a
     }
-    let centred: Vec<Vec<f64>> =
-        features.iter().map(|trial| trial.iter().zip(&means).map(|(x, mean)| x - mean).collect()).collect();
-    let mut gram = vec![0.0; count * count];
-    for i in 0..count {
-        for j in 0..=i {
-            let product = centred[i].iter().zip(&centred[j]).map(|(x, y)| x * y).sum();
-            gram[i * count + j] = product;
-            gram[j * count + i] = product;
+
+    fn covariance(n: usize, a: &[f64], power: impl Fn(usize) -> f64) -> Vec<f64> {
+        let entry = |i: usize, j: usize| (0..n).map(|s| a[i * n + s] * power(s) * a[j * n + s]).sum();
+        (0..n * n).map(|place| entry(place / n, place % n)).collect()
+    }
+
+    /// Twelve trials of five sources, of which the second is strong in class 1.
+    fn sitting(n: usize) -> (Sitting, Vec<f64>) {
+        let a = rotation(n);
+        let labels: Vec<usize> = (0..12).map(|trial| trial % 2).collect();
+        let trial = |(trial, &label): (usize, &usize)| {
+            let power = |s: usize| {
+                1.0 + s as f64 + 0.1 * trial as f64 + if s == 1 { 9.0 * label as f64 } else { 0.0 }
+            };
+            covariance(n, &a, power)
+        };
+        let matrices: Vec<f64> = labels.iter().enumerate().flat_map(trial).collect();
+        let mut mean = vec![0.0; n * n];
+        for matrix in matrices.chunks_exact(n * n) {
+            mean.iter_mut().zip(matrix).for_each(|(mean, entry)| *mean += entry / 12.0);
+        }
+        let input = Input { name: "all".into(), matrices, mixing: Some(mean) };
+        (Sitting { labels, inputs: vec![input] }, a)
+    }
+
+    /// A network whose BiMap listens to the first two sources, and whose last layer takes the power of the second for class 1.
+    fn network(n: usize, a: &[f64], rotated: bool) -> (SpdNetConfig, ParamSet<f64>) {
+        let config = SpdNetConfig::new(vec![n, 2], 2).threshold(1e-3).head(Vectorisation::IsometricVech);
+        let net = SpdNet::<f64>::new(config.clone()).unwrap();
+        let mut parameters = net.init(Seed(0)).unwrap();
+        let (sine, cosine) = if rotated { 0.7_f64.sin_cos() } else { (0.0, 1.0) };
+        let columns = (0..n).flat_map(|row| {
+            let (x, y) = (a[row * n], a[row * n + 1]);
+            [cosine * x - sine * y, sine * x + cosine * y]
+        });
+        parameters.get_mut("block0.weight").unwrap().copy_from_slice(&columns.collect::<Vec<_>>());
+        // S = R^T diag(0, 1) R for class 1, its negative for class 0; isometric vech: (s11, sqrt2 s21, s22).
+        let s = [sine * sine, -(2.0_f64.sqrt()) * sine * cosine, cosine * cosine];
+        let s = if rotated { [s[0], -s[1], s[2]] } else { s };
+        let head: Vec<f64> = s.iter().map(|x| -x).chain(s).collect();
+        parameters.get_mut("head.weight").unwrap().copy_from_slice(&head);
+        (config, parameters)
+    }
+
+    #[test]
+    fn a_pattern_is_where_its_source_is_and_does_not_depend_on_the_basis() {
+        let n = 5;
+        let (sitting, a) = sitting(n);
+        let source: Vec<f64> = (0..n).map(|row| a[row * n + 1]).collect();
+        let peak = source.iter().fold(0.0_f64, |peak, &x| if x.abs() > peak.abs() { x } else { peak });
+        for rotated in [false, true] {
+            let (config, parameters) = network(n, &a, rotated);
+            let portrait = sitting.portrait(&config, &parameters).unwrap();
+            let [input] = &portrait.inputs[..] else { panic!("{} inputs", portrait.inputs.len()) };
+            assert!(
+                (input.classes[1].weight - 1.0).abs() < 1e-12
+                    && (input.classes[0].weight + 1.0).abs() < 1e-12
+            );
+            for (found, expected) in input.classes[1].channels.iter().zip(&source) {
+                assert!((found - expected / peak).abs() < 1e-12, "{found} {expected}");
+            }
+            assert_eq!(input.columns.len(), 2);
         }
     }
-    let (mut values, mut vectors) = (vec![0.0; count], vec![0.0; count * count]);
-    SymmetricEigen::new(count).and_then(|mut eigen| eigen.decompose(&gram, &mut values, &mut vectors))?;
-    let total: f64 = values.iter().map(|value| value.max(0.0)).sum();
-    let component = |back: usize| -> (f64, Vec<f64>) {
-        if back > count {
-            return (0.0, vec![0.0; count]);
-        }
-        let place = count - back;
-        let variance = values[place].max(0.0);
-        let scores: Vec<f64> = (0..count).map(|i| vectors[i * count + place] * variance.sqrt()).collect();
-        let peak = scores.iter().fold(0.0_f64, |peak, &x| if x.abs() > peak.abs() { x } else { peak });
-        // The sign of a component means nothing; a rule makes it the same on every machine.
-        let scores = if peak < 0.0 { scores.into_iter().map(|x| -x).collect() } else { scores };
-        (if total > 0.0 { variance / total } else { 0.0 }, scores)
-    };
-    let (first, second) = (component(1), component(2));
-    Ok(Plane {
-        explained: [first.0, second.0],
-        points: first.1.into_iter().zip(second.1).map(|(x, y)| [x, y]).collect(),
-        classes: labels.to_vec(),
-    })
+
+    #[test]
+    fn spectra_are_quantiles_and_eigenvalues_below_the_threshold_are_counted() {
+        let n = 5;
+        let (sitting, a) = sitting(n);
+        let (mut config, parameters) = network(n, &a, false);
+        let portrait = sitting.portrait(&config, &parameters).unwrap();
+        let input = &portrait.inputs[0];
+        // The smallest eigenvalue of trial t is 1 + t/10.
+        assert!(
+            (input.spectrum.median[0] - 1.55).abs() < 1e-12 && (input.spectrum.low[0] - 1.055).abs() < 1e-12
+        );
+        assert!(input.mapped.median.len() == 2 && (input.mapped.median[0] - 1.55).abs() < 1e-12);
+        assert_eq!(input.clamped, 0.0);
+        config.threshold = 1.95;
+        // Ten of twelve smallest eigenvalues, none of the larger ones (2 + t/10 or 11 + t/10).
+        assert_eq!(sitting.portrait(&config, &parameters).unwrap().inputs[0].clamped, 10.0 / 24.0);
+    }
 }
