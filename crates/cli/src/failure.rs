@@ -18,6 +18,8 @@ pub(crate) enum Failure {
     Experiment(Box<fedspd_experiment::Error>),
     /// Runs that cannot be compared.
     Compare(Box<fedspd_report::compare::Error>),
+    /// Runs could not be read, or their report not written.
+    Report(Box<fedspd_report::Error>),
     /// It was interrupted; a run with a folder after this round, and what to type to go on with it.
     Interrupted { at: Option<(u32, String)> },
     /// Files that are not what was published.
@@ -41,6 +43,7 @@ impl Failure {
             | Self::Compare(_)
             | Self::Usage(_) => ExitCode::from(1),
             Self::Experiment(error) => ExitCode::from(if error.is_environment() { 2 } else { 1 }),
+            Self::Report(error) => ExitCode::from(if error.is_environment() { 2 } else { 1 }),
             Self::Output(_) => ExitCode::from(2),
             // 128 and the number of SIGINT, as shells have it.
             Self::Interrupted { .. } => ExitCode::from(130),
@@ -58,6 +61,7 @@ impl Failure {
             Self::Data(error) => error.hint(),
             Self::Experiment(error) => error.hint(),
             Self::Compare(error) => error.hint(),
+            Self::Report(error) => error.hint(),
             Self::WrongFiles { .. } => Some("delete wrong files and run `fedspd data fetch`".into()),
             _ => None,
         }
@@ -72,6 +76,7 @@ impl fmt::Display for Failure {
             Self::Data(error) => writeln!(f, "error: {error}")?,
             Self::Experiment(error) => writeln!(f, "error: {error}")?,
             Self::Compare(error) => writeln!(f, "error: {error}")?,
+            Self::Report(error) => writeln!(f, "error: {error}")?,
             Self::Interrupted { at: Some((round, resume)) } => {
                 writeln!(f, "interrupted after round {round}; go on with `{resume}`")?;
             }
@@ -131,17 +136,14 @@ impl From<fedspd_run::Error> for Failure {
 
 impl From<fedspd_report::Error> for Failure {
     fn from(error: fedspd_report::Error) -> Self {
-        match error {
-            fedspd_report::Error::Run(error) => Self::from(error),
-            other => Self::from(fedspd_report::compare::Error::Report(other)),
-        }
+        Self::Report(Box::new(error))
     }
 }
 
 impl From<fedspd_report::compare::Error> for Failure {
     fn from(error: fedspd_report::compare::Error) -> Self {
         match error {
-            fedspd_report::compare::Error::Report(fedspd_report::Error::Run(error)) => Self::from(error),
+            fedspd_report::compare::Error::Report(error) => Self::from(error),
             other => Self::Compare(Box::new(other)),
         }
     }

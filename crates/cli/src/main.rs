@@ -45,6 +45,8 @@ enum Verb {
     Reproduce(verbs::reproduce::Arguments),
     /// Go on with a run that was interrupted or killed.
     Resume(verbs::resume::Arguments),
+    /// Turn runs into a report: one page, figures, tables.
+    Report(verbs::report::Arguments),
     /// Try a trained model on other data.
     Eval(verbs::eval::Arguments),
     /// Which of several runs is better, and how sure one may be of it.
@@ -83,6 +85,7 @@ fn command() -> ExitCode {
         Verb::Sweep(arguments) => verbs::sweep::run(&arguments, &mut out),
         Verb::Reproduce(arguments) => verbs::reproduce::run(&arguments, &mut out),
         Verb::Resume(arguments) => verbs::resume::run(&arguments, &mut out),
+        Verb::Report(arguments) => verbs::report::run(&arguments, &mut out),
         Verb::Eval(arguments) => verbs::eval::run(&arguments, &mut out),
         Verb::Compare(arguments) => verbs::compare::run(&arguments, &mut out),
         Verb::Export(arguments) => verbs::export::run(&arguments, &mut out),

@@ -18,7 +18,9 @@ fn cells(output: &str, name: &str, aligned: &str) -> Vec<f64> {
 
 #[test]
 fn the_demo_compares_every_way_of_training() {
-    let (code, out, err) = fedspd(&["demo", "--rounds", "1", "--quiet"]);
+    let folder = tempfile::tempdir().unwrap();
+    let demo = ["demo", "--rounds", "1", "--quiet", "--out", folder.path().to_str().unwrap()];
+    let (code, out, err) = fedspd(&demo);
     assert_eq!((code, err.as_str()), (0, ""));
     for aligned in ["no", "yes"] {
         for name in ["ProjAvg", "RLAvg", "each client alone", "all data in one place"] {
@@ -28,6 +30,14 @@ fn the_demo_compares_every_way_of_training() {
         assert!(cells(&out, "plain mean", aligned)[3] > 1e-6);
     }
     assert!(out.contains("ODC-By 1.0"));
+    let report = out.lines().last().unwrap().strip_prefix("Report: ").unwrap();
+    let page = std::fs::read_to_string(report).unwrap();
+    assert!(page.contains("Report: 10 runs on sample") && page.contains("ProjAvg, aligned"));
+    // Done once, it is only shown again: the same numbers, the same page.
+    let (code, again, _) = fedspd(&demo);
+    let numbers = |out: &str| cells(out, "RLAvg", "yes");
+    assert_eq!((code, numbers(&again)), (0, numbers(&out)));
+    assert_eq!(std::fs::read_to_string(report).unwrap(), page);
 }
 
 #[test]

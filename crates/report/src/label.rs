@@ -3,7 +3,7 @@
 use crate::Run;
 use crate::words::share;
 
-/// Gives each run a name made of what differs among them, and a number where nothing does.
+/// Gives each run a name made of what differs among them, and a number where nothing does; and a style, federated ones first, since they are the curves.
 pub(crate) fn tell_apart(runs: &mut [Run]) {
     let parts: [fn(&Run) -> String; 5] = [
         |run| run.manifest.dataset.clone(),
@@ -25,6 +25,12 @@ pub(crate) fn tell_apart(runs: &mut [Run]) {
     for run in runs.iter_mut() {
         let words = parts.iter().zip(told).filter(|(_, told)| *told).map(|(part, _)| part(run));
         run.label = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(", ");
+    }
+    let (mut next, mut later) = (0, runs.iter().filter(|run| run.is_federated()).count());
+    for run in runs.iter_mut() {
+        let place = if run.is_federated() { &mut next } else { &mut later };
+        run.style = *place;
+        *place += 1;
     }
     let labels: Vec<String> = runs.iter().map(|run| run.label.clone()).collect();
     for (place, run) in runs.iter_mut().enumerate() {

@@ -63,12 +63,12 @@ impl Report {
                 count(run.clients(), "client"),
                 count(run.seeds_done(), "seed")
             );
-            (run.manifest.name.clone(), about)
+            (format!("Report: {}", run.manifest.name), about)
         } else {
             let same = runs.iter().all(|run| run.manifest.dataset == *dataset);
             let on = if same { format!(" on {dataset}") } else { String::new() };
             (
-                format!("{} runs{on}", runs.len()),
+                format!("Report: {} runs{on}", runs.len()),
                 runs.iter().map(|run| run.label.as_str()).collect::<Vec<_>>().join(" · "),
             )
         };

@@ -15,6 +15,8 @@ use crate::Error;
 pub struct Run {
     /// How it is called in figures and tables: what sets it apart from the others.
     pub label: String,
+    /// Its colour, dash and marker in every figure, by number.
+    pub style: usize,
     /// What was run.
     pub manifest: Manifest,
     /// The resolved configuration.
@@ -65,8 +67,17 @@ impl Run {
             }
         }
         let portrait = portrait(&folder, &manifest)?;
-        let mut run =
-            Self { label: String::new(), manifest, config, rounds, warnings, results, shards, portrait };
+        let mut run = Self {
+            label: String::new(),
+            style: 0,
+            manifest,
+            config,
+            rounds,
+            warnings,
+            results,
+            shards,
+            portrait,
+        };
         run.label = run.method();
         Ok(run)
     }

@@ -1,16 +1,19 @@
 //! `fedspd demo`: real EEG, five clients, every way of training side by side.
 
 use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
 use fedspd_eeg::sample;
 use fedspd_experiment::config::{Aggregation, AlignKind, Mode, Seeds};
-use fedspd_experiment::{Experiment, Headline, headline, in_memory};
+use fedspd_experiment::{Ended, Experiment, Headline, Resumable, headline, run as run_experiment};
+use fedspd_report::{Formats, Report};
+use fedspd_run::{ResultTable, RunFolder};
 
 use crate::failure::Failure;
 use crate::outcome::percent;
-use crate::rounds::Display;
+use crate::rounds::{Display, Rounds};
 use crate::table::Table;
 use crate::{chosen, interrupt};
 
@@ -23,17 +26,20 @@ pub(crate) struct Arguments {
     /// Seed of everything random.
     #[arg(long, default_value_t = 0)]
     seed: u64,
+    /// The folder of the runs and of their report. What is there of a demo that was interrupted, or done, is used.
+    #[arg(long, default_value = "runs/demo")]
+    out: PathBuf,
     #[command(flatten)]
     display: Display,
 }
 
-/// The ways of training, with their names.
-const WAYS: [(&str, Mode, Aggregation); 5] = [
-    ("federated, ProjAvg", Mode::Federated, Aggregation::ProjAvg),
-    ("federated, RLAvg", Mode::Federated, Aggregation::RlAvg),
-    ("federated, plain mean", Mode::Federated, Aggregation::Euclidean),
-    ("each client alone", Mode::Local, Aggregation::ProjAvg),
-    ("all data in one place", Mode::Centralised, Aggregation::ProjAvg),
+/// The ways of training, with their names and those of their folders.
+const WAYS: [(&str, &str, Mode, Aggregation); 5] = [
+    ("federated, ProjAvg", "proj-avg", Mode::Federated, Aggregation::ProjAvg),
+    ("federated, RLAvg", "rl-avg", Mode::Federated, Aggregation::RlAvg),
+    ("federated, plain mean", "plain-mean", Mode::Federated, Aggregation::Euclidean),
+    ("each client alone", "local", Mode::Local, Aggregation::ProjAvg),
+    ("all data in one place", "centralised", Mode::Centralised, Aggregation::ProjAvg),
 ];
 
 /// The threshold for data in microvolts, as in the paper, and for recentred ones, which have no unit.
@@ -45,8 +51,9 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     config.run.seeds = Seeds::new(vec![arguments.seed]).map_err(Failure::Usage)?;
     let rounds = usize::from(arguments.rounds);
     (config.federated.rounds, config.train.epochs) = (rounds, 2 * rounds);
-    // The table needs the last round alone.
-    config.run.eval_every = 2 * rounds;
+    // Enough for a curve; more would take longer than the training.
+    config.run.eval_every = rounds.div_ceil(30);
+    config.run.checkpoint_every = 25;
     let mut experiment = Experiment::new(config, &())?;
     writeln!(
         out,
@@ -55,24 +62,27 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
         experiment.parameter_counts()?.0
     )?;
     out.flush()?;
-    let federated = WAYS.iter().filter(|(_, mode, _)| *mode == Mode::Federated).count();
+    let federated = WAYS.iter().filter(|(_, _, mode, _)| *mode == Mode::Federated).count();
     let steps = THRESHOLDS.len() * (federated * rounds + (WAYS.len() - federated) * 2 * rounds);
     let mut shown = arguments.display.rounds(steps);
     let mut table = Table::new(
         2,
         &["training", "subjects aligned", "test F1", "mean client", "worst client", "|WᵀW − I|", "time"],
     );
+    let mut folders = Vec::new();
     for (align, epsilon) in THRESHOLDS {
-        for (name, mode, aggregation) in WAYS {
+        for (name, slug, mode, aggregation) in WAYS {
             let config = &mut experiment.config;
             (config.mode, config.federated.aggregation) = (mode, aggregation);
             (config.align.kind, config.model.epsilon) = (align, epsilon);
             let start = Instant::now();
-            let results = in_memory(&experiment, &mut shown)?;
-            if interrupt::asked() {
+            let folder = arguments.out.join(format!("{slug}-{}", &experiment.config_hash()[..8]));
+            let (results, ended) = run_or_resume(&experiment, &folder, &mut shown)?;
+            if let Ended::Interrupted { round, .. } = ended {
                 shown.bar.finish();
-                return Err(Failure::Interrupted { at: None });
+                return Err(Failure::Interrupted { at: Some((round, interrupt::same_command())) });
             }
+            folders.push(folder);
             let Headline { macro_f1, mean_client, worst_client, feasibility_error, .. } = headline(&results);
             table.row(vec![
                 name.into(),
@@ -89,14 +99,29 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
         }
     }
     shown.bar.finish();
+    let report = Report::new(&folders, false)?.write(&arguments.out.join("report"), Formats::ALL)?;
     table.write(out)?;
     writeln!(
         out,
         "\nF1 in percent, of trials that were held out. ProjAvg and RLAvg keep the columns of the weights orthonormal to rounding; the plain mean\n\
          does not. Alignment is fitted on training trials alone, without labels, and never leaves a client.\n\
-         `fedspd run sample` runs one of these with all its files; `fedspd new` writes a configuration of your own.\n\n\
-         Data: {}.",
-        sample::attribution()
+         `fedspd run sample` runs one of these with settings of yours; `fedspd new` writes a configuration of your own.\n\n\
+         Data: {}.\n\n\
+         Report: {}",
+        sample::attribution(),
+        report.display()
     )?;
     Ok(())
+}
+
+/// A run in its folder, whose name says its configuration: what is there is gone on with, and a run that is done gives its results at once.
+fn run_or_resume(
+    experiment: &Experiment,
+    folder: &Path,
+    shown: &mut Rounds,
+) -> Result<(ResultTable, Ended), Failure> {
+    if RunFolder::open(folder).is_ok() {
+        return Ok(Resumable::open(folder, |_| {}, &())?.go_on(shown)?);
+    }
+    Ok(run_experiment(experiment, "demo", folder, shown)?)
 }

@@ -9,6 +9,7 @@ pub(crate) mod eval;
 pub(crate) mod export;
 pub(crate) mod man;
 pub(crate) mod new;
+pub(crate) mod report;
 pub(crate) mod reproduce;
 pub(crate) mod resume;
 pub(crate) mod run;

@@ -85,7 +85,7 @@ impl Plot {
         let bottom = area.top + area.height;
         let axis = Stroke { ink: Ink::Muted, width: 1.0, dash: "" };
         plot.canvas.line((area.left, bottom), (area.left + area.width, bottom), axis);
-        let about = (area.width / 60.0) as usize;
+        let about = (area.width / 55.0) as usize;
         let mut free = f64::NEG_INFINITY;
         for tick in x.ticks(about.max(2)) {
             let Some(at) = plot.x(tick.value) else { continue };

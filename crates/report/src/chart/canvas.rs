@@ -81,15 +81,20 @@ pub struct Letters {
     pub anchor: Anchor,
     /// Whether it is a heading.
     pub bold: bool,
+    /// Whether it keeps clear of what is behind it.
+    pub halo: bool,
 }
 
 impl Letters {
     /// What is read: names and labels.
-    pub const LABEL: Self = Self { size: 12.5, ink: Ink::Text, anchor: Anchor::Start, bold: false };
+    pub const LABEL: Self =
+        Self { size: 12.5, ink: Ink::Text, anchor: Anchor::Start, bold: false, halo: false };
     /// What is looked up: ticks and notes.
-    pub const NOTE: Self = Self { size: 11.5, ink: Ink::Muted, anchor: Anchor::Start, bold: false };
+    pub const NOTE: Self =
+        Self { size: 11.5, ink: Ink::Muted, anchor: Anchor::Start, bold: false, halo: false };
     /// A panel's heading.
-    pub const HEADING: Self = Self { size: 13.0, ink: Ink::Text, anchor: Anchor::Start, bold: true };
+    pub const HEADING: Self =
+        Self { size: 13.0, ink: Ink::Text, anchor: Anchor::Start, bold: true, halo: false };
 
     /// With this end at its place.
     pub fn at(self, anchor: Anchor) -> Self {
@@ -212,7 +217,7 @@ impl Canvas {
 
     /// A text whose base line is at a place.
     pub fn text(&mut self, (x, y): (f64, f64), text: &str, letters: Letters) {
-        let Letters { size, ink, anchor, bold } = letters;
+        let Letters { size, ink, anchor, bold, halo } = letters;
         let [x, y, size] = [x, y, size].map(number);
         let _ = write!(self.body, "<text x=\"{x}\" y=\"{y}\" font-size=\"{size}\" fill=\"{}\"", ink.css());
         match anchor {
@@ -222,6 +227,13 @@ impl Canvas {
         }
         if bold {
             self.body.push_str(" font-weight=\"600\"");
+        }
+        if halo {
+            let paper = Ink::Paper.css();
+            let _ = write!(
+                self.body,
+                " stroke=\"{paper}\" stroke-width=\"4\" stroke-linejoin=\"round\" paint-order=\"stroke\""
+            );
         }
         let _ = write!(self.body, ">{}</text>", escape(text));
     }

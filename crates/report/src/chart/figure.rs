@@ -28,11 +28,7 @@ const FACE: &str = "system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sa
 impl Figure {
     /// As a part of a page: the page flows the panels and sets the colours.
     pub fn html(&self) -> String {
-        let mut out = format!(
-            "<figure id=\"{}\"><h3>{}</h3><div class=\"panels\">",
-            escape(&self.slug),
-            escape(&self.title)
-        );
+        let mut out = format!("<figure id=\"{}\"><h3>{}</h3>", escape(&self.slug), escape(&self.title));
         for (place, panel) in self.panels.iter().enumerate() {
             let id = format!("{}-{}", escape(&self.slug), place + 1);
             let title = if panel.title.is_empty() {
@@ -43,15 +39,14 @@ impl Figure {
             let (width, height) = (number(panel.width), number(panel.height));
             let _ = write!(
                 out,
-                "<svg viewBox=\"0 0 {width} {height}\" style=\"flex:1 1 {width}px;max-width:{}px\" role=\"img\" aria-labelledby=\"{id}-t {id}-d\"><title id=\"{id}-t\">{}</title>\
+                "<svg viewBox=\"0 0 {width} {height}\" style=\"flex:0 1 {width}px\" role=\"img\" aria-labelledby=\"{id}-t {id}-d\"><title id=\"{id}-t\">{}</title>\
                  <desc id=\"{id}-d\">{}</desc>{}</svg>",
-                number((panel.width * 1.12).round()),
                 escape(&title),
                 escape(&self.description),
                 panel.body()
             );
         }
-        let _ = write!(out, "</div><figcaption>{}</figcaption></figure>", escape(&self.caption));
+        let _ = write!(out, "<figcaption>{}</figcaption></figure>", escape(&self.caption));
         out
     }
 

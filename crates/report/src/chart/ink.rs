@@ -69,3 +69,44 @@ pub fn theme(dark: bool) -> String {
 pub(crate) fn in_light(svg: &str) -> String {
     VALUES.iter().fold(svg.to_owned(), |svg, (name, light, _)| svg.replace(&format!("var(--{name})"), light))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The relative luminance of a colour over a paper (WCAG 2).
+    fn luminance(color: &str, paper: &str, opacity: f64) -> f64 {
+        let channel = |text: &str, place: usize| {
+            f64::from(u8::from_str_radix(&text[1 + 2 * place..3 + 2 * place], 16).unwrap()) / 255.0
+        };
+        let linear = |place: usize| {
+            let mixed = opacity * channel(color, place) + (1.0 - opacity) * channel(paper, place);
+            if mixed <= 0.04045 { mixed / 12.92 } else { ((mixed + 0.055) / 1.055).powf(2.4) }
+        };
+        0.2126 * linear(0) + 0.7152 * linear(1) + 0.0722 * linear(2)
+    }
+
+    fn contrast(a: f64, b: f64) -> f64 {
+        (a.max(b) + 0.05) / (a.min(b) + 0.05)
+    }
+
+    #[test]
+    fn words_and_marks_can_be_seen_in_both_themes() {
+        for theme in [1, 2] {
+            let value = |ink: Ink| {
+                let (_, light, dark) = VALUES[ink.place()];
+                if theme == 1 { light } else { dark }
+            };
+            let paper = value(Ink::Paper);
+            let on_paper =
+                |ink: Ink| contrast(luminance(value(ink), paper, 1.0), luminance(paper, paper, 1.0));
+            assert!(on_paper(Ink::Text) > 12.0 && on_paper(Ink::Muted) > 4.5);
+            for series in 0..SERIES {
+                assert!(on_paper(Ink::Series(series)) > 2.7, "{series}: {}", on_paper(Ink::Series(series)));
+            }
+            // Words on the darkest cell of a matrix.
+            let cell = luminance(value(Ink::Series(0)), paper, 0.6);
+            assert!(contrast(luminance(value(Ink::Text), paper, 1.0), cell) > 4.5, "{theme}");
+        }
+    }
+}

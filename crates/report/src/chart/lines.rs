@@ -93,6 +93,7 @@ impl Lines<'_> {
             band(&mut plot, series);
         }
         let mut ends: Vec<(&str, f64, Stroke)> = Vec::new();
+        let mut early: Vec<(&str, (f64, f64), Ink)> = Vec::new();
         for level in self.references {
             let stroke = Stroke { ink: Ink::Muted, width: 1.2, dash: "3 3" };
             if let Some(at) = plot.y(level.y) {
@@ -111,8 +112,18 @@ impl Lines<'_> {
                 if !series.behind {
                     plot.canvas.marker((x, y), series.style, 3.0, 1.0);
                 }
-                ends.push((&series.name, y, stroke));
+                // A curve that ends before the axis is named where it ends.
+                if direct && x + label.width(&series.name) + 16.0 < plot.area.left + plot.area.width {
+                    early.push((&series.name, (x + 9.0, y), Ink::Series(series.style)));
+                } else {
+                    ends.push((&series.name, y, stroke));
+                }
             }
+        }
+        let heights: Vec<f64> = early.iter().map(|(_, at, _)| at.1).collect();
+        let (top, bottom) = (plot.area.top, plot.area.top + plot.area.height);
+        for ((name, (x, _), ink), y) in early.into_iter().zip(spread(&heights, 16.0, top, bottom)) {
+            plot.canvas.text((x, y + 4.0), name, Letters { ink, halo: true, ..label });
         }
         if direct {
             name_ends(&mut plot, &ends);

@@ -20,8 +20,8 @@ pub struct Matrix<'a> {
     pub notes: &'a [String],
 }
 
-/// From this shade on, words on it are those of the paper: both themes then keep a contrast of 4.5.
-const DARK: f64 = 0.6;
+/// The shades of nothing and of all: words on either keep their contrast in both themes.
+const SHADES: (f64, f64) = (0.03, 0.6);
 
 impl Matrix<'_> {
     /// Draws the matrix.
@@ -59,12 +59,11 @@ impl Matrix<'_> {
                     canvas.rectangle(area, Ink::Rule, 0.3);
                     continue;
                 }
-                canvas.rectangle(area, Ink::Series(0), 0.04 + 0.96 * share);
-                let ink = if share > DARK { Ink::Paper } else { Ink::Text };
+                canvas.rectangle(area, Ink::Series(0), SHADES.0 + (SHADES.1 - SHADES.0) * share);
                 let at = |dy: f64| (x + cell / 2.0, y + height / 2.0 + dy);
-                let text = Letters { size: 13.0, bold: row == column, ink, ..Letters::LABEL };
+                let text = Letters { size: 13.0, bold: row == column, ..Letters::LABEL };
                 canvas.text(at(0.0), &format!("{:.0}%", 100.0 * share), text.at(Anchor::Middle));
-                let small = Letters { size: 10.5, ink, ..Letters::NOTE };
+                let small = Letters { size: 10.5, ..Letters::LABEL };
                 canvas.text(at(14.0), note, small.at(Anchor::Middle));
             }
         }

@@ -58,7 +58,7 @@ impl Rows<'_> {
         });
         let scale = self.x.scale_for(numbers.chain(self.reference.iter().map(|level| level.y)));
         let place = |value: f64| Some(left + (width - left - right) * scale.place(value)?);
-        for tick in scale.ticks(((width - left - right) / 60.0).max(2.0) as usize) {
+        for tick in scale.ticks(((width - left - right) / 42.0).max(2.0) as usize) {
             let Some(x) = place(tick.value) else { continue };
             canvas.line((x, top + mark), (x, bottom), Stroke::RULE);
             canvas.text((x, bottom + 16.0), &tick.label, Letters::NOTE.at(Anchor::Middle));

@@ -18,17 +18,17 @@ pub fn escape(text: &str) -> String {
     out
 }
 
-/// The width of a text of a size, about: a little more than common sans-serif faces take, so that what fits by this fits.
+/// The width of a text of a size, about: as in the widest of the common sans-serif faces (DejaVu Sans), so that what fits by this fits.
 pub fn width(text: &str, size: f64) -> f64 {
     let of = |letter: char| match letter {
-        'i' | 'j' | 'l' | 'I' | '.' | ',' | ':' | ';' | '|' | '\'' | '!' => 0.30,
-        'f' | 't' | 'r' | ' ' | '(' | ')' | '-' | '/' => 0.38,
-        'm' | 'w' | 'M' | 'W' | '%' | '@' | '—' => 0.92,
-        letter if letter.is_ascii_lowercase() || letter.is_ascii_digit() => 0.58,
-        letter if letter.is_ascii() => 0.72,
+        'i' | 'j' | 'l' | 'I' | '.' | ',' | ':' | ';' | '|' | '\'' | '!' | ' ' => 0.34,
+        'f' | 't' | 'r' | '(' | ')' | '-' | '/' => 0.42,
+        'm' | 'w' | 'M' | 'W' | '%' | '@' | '—' => 0.99,
+        letter if letter.is_ascii_lowercase() || letter.is_ascii_digit() => 0.64,
+        letter if letter.is_ascii() => 0.78,
         // Full-width scripts.
         letter if letter >= '\u{2e80}' => 1.05,
-        _ => 0.66,
+        _ => 0.84,
     };
     size * text.chars().map(of).sum::<f64>()
 }

@@ -21,10 +21,10 @@ const SHADE: f64 = 0.24;
 /// Points on a side of the grid: finer than this cannot be seen in a head of this size.
 const GRID: usize = 36;
 /// The head's radius.
-const RADIUS: f64 = 58.0;
+const RADIUS: f64 = 55.0;
 /// The size of a panel.
-const WIDTH: f64 = 148.0;
-const HEIGHT: f64 = 172.0;
+const WIDTH: f64 = 140.0;
+const HEIGHT: f64 = 166.0;
 
 impl Topography {
     /// Of channels by name; none if fewer than four are known, which say too little about what is between them.
@@ -47,7 +47,7 @@ impl Topography {
     pub fn draw(&self, name: &str, heading: &str, note: &str, values: &[f64]) -> Canvas {
         let values: Vec<f64> = self.channels.iter().map(|&channel| values[channel]).collect();
         let mut canvas = Canvas::new(heading, WIDTH, HEIGHT);
-        let centre = (WIDTH / 2.0, 88.0);
+        let centre = (WIDTH / 2.0, 85.0);
         let middle = |letters: Letters| letters.at(Anchor::Middle);
         canvas.text((centre.0, 12.0), heading, middle(Letters { bold: true, ..Letters::LABEL }));
         if let Some(field) = self.field(&values) {

@@ -25,8 +25,7 @@ fn fairness(runs: &[Run]) -> Figure {
     let mut words = Vec::new();
     let rows: Vec<Row> = runs
         .iter()
-        .enumerate()
-        .map(|(style, run)| {
+        .map(|run| {
             let dots: Vec<f64> = means(run).iter().map(|(_, summary)| 100.0 * summary.mean).collect();
             let mut sorted = dots.clone();
             sorted.sort_by(f64::total_cmp);
@@ -38,7 +37,7 @@ fn fairness(runs: &[Run]) -> Figure {
             let interval = quantile(0.25).zip(quantile(0.75));
             Row {
                 name: run.label.clone(),
-                style,
+                style: run.style,
                 dots,
                 centre: Some(mean),
                 interval,
@@ -52,7 +51,7 @@ fn fairness(runs: &[Run]) -> Figure {
         title: "Fairness: how clients differ".into(),
         description: format!("The macro-F1 of clients on their own test trials. {}.", words.join("; ")),
         caption: "Each small mark is a client: the macro-F1 of its own test trials, averaged over seeds. The large mark is the mean of clients, the thick line holds the middle half of them. Marks far to the left are \
-                  clients that the common model serves badly. Chance is accuracy by guessing; a client has few test trials, so its own number is uncertain."
+                  clients that are served badly; “worst” is the lowest of these means (the table has the mean of each seed’s worst). Chance is accuracy by guessing; a client has few test trials, so its own number is uncertain."
             .into(),
         columns: 1,
         panels: vec![Rows { heading: "", x: Axis::new("macro-F1, %"), reference: Some(chance) }.draw(&rows)],

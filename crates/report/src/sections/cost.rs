@@ -27,17 +27,14 @@ fn course(run: &Run) -> Vec<(f64, Summary)> {
     whole.map(|(bytes, scores)| (summary(&bytes).mean, summary(&scores))).collect()
 }
 
-pub(super) fn figure(runs: &[Run], federated: &[(usize, &Run)]) -> Option<Figure> {
-    let courses: Vec<(usize, &Run, Vec<(f64, Summary)>)> = federated
+pub(super) fn figure(runs: &[Run], federated: &[&Run]) -> Option<Figure> {
+    let courses: Vec<(&Run, Vec<(f64, Summary)>)> = federated
         .iter()
-        .map(|&(style, run)| (style, run, course(run)))
-        .filter(|(_, _, course)| course.last().is_some_and(|(bytes, _)| *bytes > 0.0))
+        .map(|&run| (run, course(run)))
+        .filter(|(_, course)| course.last().is_some_and(|(bytes, _)| *bytes > 0.0))
         .collect();
-    let most = courses
-        .iter()
-        .filter_map(|(_, _, course)| course.last())
-        .map(|(bytes, _)| *bytes)
-        .fold(0.0, f64::max);
+    let most =
+        courses.iter().filter_map(|(_, course)| course.last()).map(|(bytes, _)| *bytes).fold(0.0, f64::max);
     if courses.is_empty() {
         return None;
     }
@@ -47,13 +44,13 @@ pub(super) fn figure(runs: &[Run], federated: &[(usize, &Run)]) -> Option<Figure
         .unwrap_or((1.0, "bytes"));
     let series: Vec<Series> = courses
         .iter()
-        .map(|(style, run, course)| {
+        .map(|(run, course)| {
             let point = |(bytes, f1): &(f64, Summary)| {
                 Point::new(bytes / unit, 100.0 * f1.mean).within(100.0 * f1.std)
             };
             Series {
                 name: run.label.clone(),
-                style: *style,
+                style: run.style,
                 behind: false,
                 points: course.iter().map(point).collect(),
             }
@@ -61,7 +58,7 @@ pub(super) fn figure(runs: &[Run], federated: &[(usize, &Run)]) -> Option<Figure
         .collect();
     let totals = courses
         .iter()
-        .filter_map(|(_, run, course)| Some(format!("{}: {}", run.label, bytes(course.last()?.0))));
+        .filter_map(|(run, course)| Some(format!("{}: {}", run.label, bytes(course.last()?.0))));
     let x = Axis::on(format!("sent so far by all, both ways, {name}"), Scale::linear(0.0, most / unit));
     Some(Figure {
         slug: "cost".into(),

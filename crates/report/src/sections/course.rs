@@ -15,21 +15,17 @@ pub(super) fn section(runs: &[Run]) -> Section {
 
 /// The test F1 by round.
 fn figure(runs: &[Run]) -> Option<Figure> {
-    let federated: Vec<(usize, &Run)> =
-        runs.iter().enumerate().filter(|(_, run)| run.is_federated()).collect();
+    let federated: Vec<&Run> = runs.iter().filter(|run| run.is_federated()).collect();
     let others: Vec<&Run> = runs.iter().filter(|run| !run.is_federated()).collect();
     // Rounds and epochs do not go on one axis: beside federated curves the others are levels.
-    let (drawn, levels): (Vec<(usize, &Run)>, Vec<&Run>) = if federated.is_empty() {
-        (runs.iter().enumerate().collect(), Vec::new())
-    } else {
-        (federated, others)
-    };
+    let (drawn, levels): (Vec<&Run>, Vec<&Run>) =
+        if federated.is_empty() { (runs.iter().collect(), Vec::new()) } else { (federated, others) };
     let curves: Vec<(String, Series)> = drawn
         .iter()
-        .map(|&(style, run)| {
+        .map(|run| {
             let panel = if run.is_federated() { share(run.participation()) } else { String::new() };
             let name = run.label.replace(&format!(", {panel}"), "");
-            (panel, curve(&name, style, &run.course(|round| round.test_f1), 100.0))
+            (panel, curve(&name, run.style, &run.course(|round| round.test_f1), 100.0))
         })
         .filter(|(_, series)| !series.points.is_empty())
         .collect();
@@ -70,7 +66,7 @@ fn figure(runs: &[Run]) -> Option<Figure> {
         .draw(&series)
     });
     let ends =
-        drawn.iter().map(|(_, run)| format!("{}: {} percent", run.label, percent(&run.headline().macro_f1)));
+        drawn.iter().map(|run| format!("{}: {} percent", run.label, percent(&run.headline().macro_f1)));
     let level = if levels.is_empty() {
         String::new()
     } else {

@@ -8,8 +8,7 @@ use crate::chart::{Axis, Canvas, Figure, Lines, Series};
 use crate::words::digits;
 
 pub(super) fn section(runs: &[Run]) -> Section {
-    let federated: Vec<(usize, &Run)> =
-        runs.iter().enumerate().filter(|(_, run)| run.is_federated()).collect();
+    let federated: Vec<&Run> = runs.iter().filter(|run| run.is_federated()).collect();
     let mut parts = Vec::new();
     if !federated.is_empty() {
         parts.extend(agreement(runs, &federated).map(Part::Figure));
@@ -26,7 +25,7 @@ fn worst(round: &Round, of: fn(&LayerReport) -> f64, worse: fn(f64, f64) -> f64)
 }
 
 /// Consensus, drift and the distance of the two averages.
-fn agreement(runs: &[Run], federated: &[(usize, &Run)]) -> Option<Figure> {
+fn agreement(runs: &[Run], federated: &[&Run]) -> Option<Figure> {
     let kinds: [(&str, Axis, &dyn Fn(&Round) -> Option<f64>); 3] = [
         ("Consensus of clients", Axis::new("smallest singular value of the mean"), &|round| {
             worst(round, |layer| layer.consensus, f64::min)
@@ -44,7 +43,7 @@ fn agreement(runs: &[Run], federated: &[(usize, &Run)]) -> Option<Figure> {
         .filter_map(|(heading, y, of)| {
             let series: Vec<Series> = federated
                 .iter()
-                .map(|&(style, run)| curve(&run.label, style, &run.course(of), 1.0))
+                .map(|run| curve(&run.label, run.style, &run.course(of), 1.0))
                 .filter(|series| !series.points.is_empty())
                 .collect();
             let last = series.first()?.points.last()?;
@@ -58,7 +57,7 @@ fn agreement(runs: &[Run], federated: &[(usize, &Run)]) -> Option<Figure> {
     Some(Figure {
         slug: "agreement".into(),
         title: "Do clients agree, and do the averages?".into(),
-        description: format!("Three quantities by round. {} ({}).", words.join("; "), federated[0].1.label),
+        description: format!("Three quantities by round. {} ({}).", words.join("; "), federated[0].label),
         caption: format!(
             "Consensus is 1 when all clients send the same subspace and 0 when their mean has lost a direction. Drift is how far clients move in a round (Frobenius norm). The third panel is how far apart ProjAvg and RLAvg of \
              the same replies are, on a logarithmic axis: where it is small, the two are one method. Of several layers the worst is shown. {}",

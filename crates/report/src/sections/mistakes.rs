@@ -61,14 +61,21 @@ fn confusion(runs: &[Run]) -> Figure {
 
 fn classes(runs: &[Run]) -> Figure {
     let names = &runs[0].manifest.classes;
-    let row = |run: &Run, name: String, metric: &str, style: usize| {
+    let row = |run: &Run, name: String, metric: &str| {
         let summary = run.over_seeds("pooled", metric);
         let dots = run.results.values("pooled", "test", metric).iter().map(|value| 100.0 * value).collect();
         let interval = summary
             .std
             .is_finite()
             .then_some((100.0 * (summary.mean - summary.std), 100.0 * (summary.mean + summary.std)));
-        Row { name, style, dots, centre: Some(100.0 * summary.mean), interval, note: percent(&summary) }
+        Row {
+            name,
+            style: run.style,
+            dots,
+            centre: Some(100.0 * summary.mean),
+            interval,
+            note: percent(&summary),
+        }
     };
     let values = runs.iter().flat_map(|run| {
         names.iter().flat_map(|name| run.results.values("pooled", "test", &format!("final_f1:{name}")))
@@ -79,14 +86,10 @@ fn classes(runs: &[Run]) -> Figure {
     };
     let metric = |name: &String| format!("final_f1:{name}");
     let panels = if let [run] = runs {
-        vec![chart("", names.iter().map(|name| row(run, class(name), &metric(name), 0)).collect())]
+        vec![chart("", names.iter().map(|name| row(run, class(name), &metric(name))).collect())]
     } else {
-        let rows = |name: &String| {
-            runs.iter()
-                .enumerate()
-                .map(|(style, run)| row(run, run.label.clone(), &metric(name), style))
-                .collect()
-        };
+        let rows =
+            |name: &String| runs.iter().map(|run| row(run, run.label.clone(), &metric(name))).collect();
         names.iter().map(|name| chart(&class(name), rows(name))).collect()
     };
     let ends = runs.iter().flat_map(|run| {

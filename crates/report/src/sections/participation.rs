@@ -12,12 +12,11 @@ use crate::words::count;
 /// More clients than this are counted, not shown one by one.
 const MOST: usize = 64;
 
-pub(super) fn parts(federated: &[(usize, &Run)]) -> Vec<Part> {
-    let (all, some): (Vec<&(usize, &Run)>, Vec<&(usize, &Run)>) =
-        federated.iter().partition(|(_, run)| everyone(run));
+pub(super) fn parts(federated: &[&Run]) -> Vec<Part> {
+    let (all, some): (Vec<&Run>, Vec<&Run>) = federated.iter().partition(|run| everyone(run));
     let mut parts = Vec::new();
     if !all.is_empty() {
-        let names: Vec<String> = all.iter().map(|(_, run)| format!("“{}”", run.label)).collect();
+        let names: Vec<String> = all.iter().map(|run| format!("“{}”", run.label)).collect();
         let names =
             if some.is_empty() { String::new() } else { format!(" of {}", crate::words::list(&names)) };
         parts.push(Part::Text(format!(
@@ -40,14 +39,14 @@ fn first(run: &Run) -> Vec<&Round> {
     run.rounds.iter().filter(|round| Some(round.seed) == seed).collect()
 }
 
-fn figure(runs: &[&(usize, &Run)]) -> Figure {
-    let dropped: usize = runs.iter().flat_map(|(_, run)| &run.rounds).map(|round| round.dropped.len()).sum();
-    let many = runs.iter().any(|(_, run)| run.clients() > MOST);
-    let panels = runs.iter().map(|(style, run)| {
+fn figure(runs: &[&Run]) -> Figure {
+    let dropped: usize = runs.iter().flat_map(|run| &run.rounds).map(|round| round.dropped.len()).sum();
+    let many = runs.iter().any(|run| run.clients() > MOST);
+    let panels = runs.iter().map(|run| {
         let heading = if runs.len() > 1 { run.label.as_str() } else { "" };
-        if many { counted(heading, *style, run) } else { grid(heading, *style, run) }
+        if many { counted(heading, run) } else { grid(heading, run) }
     });
-    let words = runs.iter().map(|(_, run)| {
+    let words = runs.iter().map(|run| {
         let asked: usize = run.rounds.iter().map(|round| round.participants.len()).sum();
         format!(
             "{}: {:.1} of {} in a round on average",
@@ -82,7 +81,7 @@ fn figure(runs: &[&(usize, &Run)]) -> Figure {
     }
 }
 
-fn grid(heading: &str, style: usize, run: &Run) -> Canvas {
+fn grid(heading: &str, run: &Run) -> Canvas {
     let (rounds, clients) = (first(run), run.clients());
     let last = rounds.iter().map(|round| round.round).max().unwrap_or(1);
     let pitch = (180.0 / clients.max(1) as f64).clamp(5.0, 18.0);
@@ -124,7 +123,7 @@ fn grid(heading: &str, style: usize, run: &Run) -> Canvas {
             }
         }
     }
-    canvas.canvas.fill(&path, Ink::Series(style), 0.85);
+    canvas.canvas.fill(&path, Ink::Series(run.style), 0.85);
     for round in &rounds {
         for dropped in &round.dropped {
             let client = run.client_place(round.seed, &dropped.client).map_or(0.0, |place| place as f64);
@@ -144,7 +143,7 @@ fn grid(heading: &str, style: usize, run: &Run) -> Canvas {
     canvas.canvas
 }
 
-fn counted(heading: &str, style: usize, run: &Run) -> Canvas {
+fn counted(heading: &str, run: &Run) -> Canvas {
     let mut counts = vec![0_usize; run.clients()];
     for round in first(run) {
         for place in round.participants.iter().filter_map(|name| run.client_place(round.seed, name)) {
@@ -154,7 +153,7 @@ fn counted(heading: &str, style: usize, run: &Run) -> Canvas {
     counts.sort_unstable();
     let points =
         counts.iter().enumerate().map(|(place, &count)| Point::new(place as f64 + 1.0, count as f64));
-    let series = [Series { name: String::new(), style, behind: false, points: points.collect() }];
+    let series = [Series { name: String::new(), style: run.style, behind: false, points: points.collect() }];
     Lines { heading, x: Axis::new("clients, least first"), y: Axis::new("rounds"), references: &[] }
         .draw(&series)
 }

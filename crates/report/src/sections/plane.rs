@@ -44,7 +44,7 @@ impl Cloud {
 }
 
 pub(super) fn figure(run: &Run, seed: u64, plane: &Plane) -> Option<Figure> {
-    if plane.points.is_empty() {
+    if !plane.points.iter().any(|point| point[0].is_finite() && point[1].is_finite()) {
         return None;
     }
     let stride = plane.points.len().div_ceil(MOST);
@@ -57,7 +57,9 @@ pub(super) fn figure(run: &Run, seed: u64, plane: &Plane) -> Option<Figure> {
             plane.points.iter().map(|point| point[place]).filter(|value| value.is_finite()).collect();
         values.sort_by(f64::total_cmp);
         let cut = values.len() / 200;
-        Scale::around(values.get(cut..values.len() - cut).unwrap_or_default().iter().copied(), false)
+        let (low, high) = (values[cut], values[values.len() - 1 - cut]);
+        let room = 0.04 * (high - low);
+        Scale::linear(low - room, high + room)
     };
     let title = |place: usize| {
         format!("component {} ({:.0}% of variance)", place + 1, 100.0 * plane.explained[place])

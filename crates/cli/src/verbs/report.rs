@@ -1,0 +1,53 @@
+//! `fedspd report`: from run folders to a page, figures and tables.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use fedspd_report::{Formats, Report};
+use fedspd_run::RunFolder;
+
+use crate::failure::Failure;
+
+/// Which runs, and what is written where.
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// Run folders; several are compared in one report.
+    #[arg(required = true, value_name = "RUN")]
+    runs: Vec<PathBuf>,
+    /// The folder of the report; if absent the folder `report` of the run, or of where you are for several runs.
+    #[arg(long)]
+    out: Option<PathBuf>,
+    /// What is written, separated by commas.
+    #[arg(long, value_enum, value_delimiter = ',', default_values_t = [Kind::Html, Kind::Svg, Kind::Csv, Kind::Latex])]
+    format: Vec<Kind>,
+    /// Name subjects and clients; nobody is named otherwise.
+    #[arg(long)]
+    name_subjects: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Kind {
+    /// One page with everything.
+    Html,
+    /// Figures.
+    Svg,
+    /// Tables for programs.
+    Csv,
+    /// Tables for papers.
+    Latex,
+}
+
+pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
+    let has = |kind: Kind| arguments.format.contains(&kind);
+    let formats =
+        Formats { html: has(Kind::Html), svg: has(Kind::Svg), csv: has(Kind::Csv), latex: has(Kind::Latex) };
+    let folder = match (&arguments.out, &arguments.runs[..]) {
+        (Some(folder), _) => folder.clone(),
+        (None, [run]) => RunFolder::open(run).map_err(fedspd_report::Error::from)?.report(),
+        (None, _) => PathBuf::from("report"),
+    };
+    let path = Report::new(&arguments.runs, arguments.name_subjects)?.write(&folder, formats)?;
+    writeln!(out, "Report: {}", path.display())?;
+    Ok(())
+}
