@@ -193,12 +193,12 @@ fn scores_that_will_be_missing_are_told_of() {
     assert_eq!(two, expected);
 
     let runs = fedspd_experiment::config::Config::parse(
-        "[data]\nname = \"sample\"\n[split]\nkind = \"leave-run-out\"\nfolds = 50\nfold = 49",
+        "[data]\nname = \"sample\"\nsubjects = \"1-2\"\n[split]\nkind = \"leave-run-out\"\nfolds = 1000\nfold = 7",
         "test.toml",
         &[],
     );
     let absurd = fedspd_experiment::Experiment::new(runs.unwrap(), &()).unwrap().design(0).err().unwrap();
-    let message = "fold 49 of 50 (counted from 0) is for the test, but no client has a run in it";
+    let message = "fold 7 of 1000 (counted from 0) is for the test, but no client has a run in it";
     assert_eq!(absurd.to_string(), message);
     assert!(absurd.hint().unwrap().contains("fewer"));
 }
@@ -206,15 +206,15 @@ fn scores_that_will_be_missing_are_told_of() {
 /// Clients that stop early stay in the pooled validation, with what they have learnt; where nothing is federated, everybody takes part.
 #[test]
 fn clients_that_have_stopped_are_validated_still() {
-    let settings = ["mode=local", "train.epochs=60", "train.early_stop=4", "federated.participation=0.5"];
+    let settings = ["mode=local", "train.epochs=60", "train.early_stop=6", "federated.participation=0.5"];
     let losses = |clients: &str| {
         let experiment = experiment(TASK, &[&settings[..], &[clients]].concat());
         let (table, rounds) = in_folder(&experiment, &mut ());
         assert!(table.rows.iter().all(|row| row.participation == 1.0));
         rounds.into_iter().map(|round| (round.participants, round.validation_loss)).collect::<Vec<_>>()
     };
-    let alone = losses("federated.clients={ a = [1, 2] }");
-    let both = losses("federated.clients={ a = [1, 2], b = [3, 4] }");
+    let alone = losses("federated.clients={ a = [1, 8] }");
+    let both = losses("federated.clients={ a = [1, 8], b = [4, 6] }");
     let stopped = both.iter().position(|(active, _)| *active == ["a"]).unwrap();
     assert!(stopped > 1 && both.len() == alone.len() && stopped + 2 < both.len());
     // While both train, the mean tells the loss of the other, which then stays.
