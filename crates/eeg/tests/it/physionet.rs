@@ -5,8 +5,8 @@ use std::path::Path;
 use fedspd_eeg::dataset::definition;
 use fedspd_eeg::filter::Band;
 use fedspd_eeg::npz::NpzFile;
-use fedspd_eeg::prepare::{Features, Plan, PlanOptions};
-use fedspd_eeg::{Covariances, Definition, Estimator};
+use fedspd_eeg::prepare::{Features, LeftOut, Plan, PlanOptions};
+use fedspd_eeg::{Covariances, Definition, Error, Estimator};
 
 use crate::support::edf::{Draft, list};
 use crate::support::{distance, noise};
@@ -16,12 +16,17 @@ const SFREQ: usize = 160;
 
 /// A recording of noise with a rest and one trial of each class; `scale` is what a step of the converter is worth in `unit`.
 fn write(path: &Path, seed: u64, unit: &str, scale: f64) {
+    write_at(SFREQ, path, seed, unit, scale);
+}
+
+/// The same at another rate.
+fn write_at(sfreq: usize, path: &Path, seed: u64, unit: &str, scale: f64) {
     let mut draft = Draft::edf(SECONDS).kind("EDF+C");
-    let samples: Vec<i32> = noise(seed, 64 * SECONDS * SFREQ).iter().map(|x| (x * 100.0) as i32).collect();
+    let samples: Vec<i32> = noise(seed, 64 * SECONDS * sfreq).iter().map(|x| (x * 100.0) as i32).collect();
     let names = definition("physionet-mi").unwrap().rename;
     assert_eq!(names.len(), 64);
     let physical = [-32768.0 * scale, 32767.0 * scale].map(|limit| format!("{limit:.6}")[..8].to_owned());
-    for (label, samples) in names.keys().zip(samples.chunks(SECONDS * SFREQ)) {
+    for (label, samples) in names.keys().zip(samples.chunks(SECONDS * sfreq)) {
         draft = draft.scaled(label, unit.as_bytes(), [&physical[0], &physical[1]], [-32768, 32767], samples);
     }
     let note = |second: usize| {
@@ -103,4 +108,40 @@ fn a_narrow_band_over_a_short_window_is_named_as_the_cause() {
     let start = "trial 0 (subject 1, session 0, run 4), 10-11 Hz, 1-1.5 s has a covariance of rank ";
     assert!(message.starts_with(start), "{message}");
     assert!(message.ends_with("its band and window leave about 1.0 degrees of freedom"), "{message}");
+}
+
+/// A recording at 128 Hz is excluded by name with the rate that was measured; who asks for it all the same is refused, or has it resampled.
+#[test]
+fn subject_88_is_excluded_with_its_rate() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |subject: &str| folder.path().join(format!("{subject}/{subject}R04.edf"));
+    write(&path("S001"), 1, "uV", 1.0);
+    write_at(128, &path("S088"), 88, "uV", 1.0);
+    let plan = |definition: Definition, subjects: &str, resample: bool| -> Result<Plan, Error> {
+        let options = PlanOptions { subjects: Some(subjects.parse().unwrap()), resample };
+        Plan::new(definition, &[folder.path().to_owned()], &options)
+    };
+    let both = plan(one_run(), "1,88", false).unwrap();
+    let reason = "recorded at 128 Hz instead of 160 Hz".to_owned();
+    assert_eq!(both.left_out, [LeftOut { subject: "88".into(), reason, measured_sfreq: Some(128.0) }]);
+    assert_eq!((both.about("uV").subjects(), both.trials()), (vec!["1"], 2));
+
+    let alone = plan(one_run(), "88", false).unwrap_err();
+    assert_eq!(
+        alone.to_string(),
+        "subject 88 is left out: recorded at 128 Hz instead of 160 Hz (measured: 128 Hz)"
+    );
+    assert_eq!(alone.hint().unwrap(), "--resample takes recordings at another rate");
+    let refused = plan(Definition { excluded: Vec::new(), ..one_run() }, "88", false).unwrap_err();
+    let name = path("S088").display().to_string();
+    assert_eq!(
+        refused.to_string(),
+        format!(
+            "{name}: sampled at 128 Hz instead of 160 Hz (a trial would have 385 samples instead of 481)"
+        )
+    );
+    let resampled = plan(one_run(), "1,88", true).unwrap();
+    assert!(resampled.left_out.is_empty());
+    let trials = resampled.all_trials(resampled.definition().band, &()).unwrap();
+    assert_eq!((trials.about.subjects(), trials.len(), trials.length()), (vec!["1", "88"], 4, 481));
 }

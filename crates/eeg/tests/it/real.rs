@@ -1,37 +1,75 @@
-//! Real recordings, where `FEDSPD_DATA` says they are: subjects 1 to 10 of PhysionetMI against MNE and pyRiemann.
+//! Real recordings of PhysionetMI, where `FEDSPD_DATA` says they are: the trials of everybody who is there, and subjects 1 to 10 against MNE and
+//! pyRiemann.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use fedspd_eeg::dataset::definition;
-use fedspd_eeg::prepare::{Features, Plan, PlanOptions};
-use fedspd_eeg::{Covariances, Estimator};
+use fedspd_eeg::fetch::{Environment, Locations};
+use fedspd_eeg::prepare::{Features, LeftOut, Plan, PlanOptions};
+use fedspd_eeg::{Covariances, Definition, Estimator};
 use fedspd_manifold::{SpectralFunction, SpectralMap};
 
 use crate::support::array;
 
 const ARCHIVE: &str = "physionet-mi-s001-s010-imagery.tar.xz";
 
-/// The folder with the recordings, unpacked if need be; nothing without `FEDSPD_DATA`.
+/// The folder with the recordings, unpacked if need be; nothing without `FEDSPD_DATA`. Whoever sets it wants these tests: to find nothing there
+/// is a failure.
 fn recordings() -> Option<(Option<tempfile::TempDir>, PathBuf)> {
     let root = PathBuf::from(std::env::var_os("FEDSPD_DATA")?);
-    if root.join("S001/S001R04.edf").is_file() {
-        return Some((None, root));
+    let roots = physionet().roots(&Locations::new(Some(&root), &Environment::default()));
+    if let Some(folder) = roots.into_iter().find(|folder| !present(folder).is_empty()) {
+        return Some((None, folder));
     }
-    if !root.join(ARCHIVE).is_file() {
-        return None;
-    }
+    let archive = root.join(ARCHIVE);
+    assert!(archive.is_file(), "FEDSPD_DATA is {}: there are no recordings and no {ARCHIVE}", root.display());
     let folder = tempfile::tempdir().unwrap();
-    let unpacked = Command::new("tar")
-        .arg("-xJf")
-        .arg(root.join(ARCHIVE))
-        .arg("-C")
-        .arg(folder.path())
-        .status()
-        .unwrap();
-    assert!(unpacked.success());
+    let unpacked =
+        Command::new("tar").arg("-xJf").arg(archive).arg("-C").arg(folder.path()).status().unwrap();
     let path = folder.path().to_owned();
+    assert!(unpacked.success() && !present(&path).is_empty());
     Some((Some(folder), path))
+}
+
+fn physionet() -> Definition {
+    definition("physionet-mi").unwrap()
+}
+
+/// The subjects of whom there is anything.
+fn present(root: &Path) -> Vec<String> {
+    let folder = |subject: &String| root.join(format!("S{subject:0>3}"));
+    let all = physionet().subjects.unwrap().ids().to_vec();
+    all.into_iter().filter(|subject| folder(subject).is_dir()).collect()
+}
+
+/// Whoever is there gives 90 trials, 21 to 24 of each class, except for two that subject 104 has fewer; three are left out for their rate.
+#[test]
+fn every_subject_has_its_trials() {
+    let Some((_folder, root)) = recordings() else { return };
+    let there = present(&root);
+    let (slow, ordinary): (Vec<&String>, Vec<&String>) =
+        there.iter().partition(|subject| ["88", "92", "100"].contains(&subject.as_str()));
+    let options = PlanOptions { subjects: Some(there.join(",").parse().unwrap()), resample: false };
+    let plan = Plan::new(physionet(), &[root], &options).unwrap();
+    let about = plan.about("uV");
+    assert_eq!(about.subjects(), ordinary);
+    for subject in ordinary {
+        let mut counts = [0; 4];
+        for trial in about.trials_of(subject) {
+            counts[about.origins[trial].label] += 1;
+        }
+        let expected = if subject == "104" { 88 } else { 90 };
+        assert_eq!(counts.iter().sum::<usize>(), expected, "subject {subject}: {counts:?}");
+        assert!(counts.iter().all(|count| (21..=24).contains(count)), "subject {subject}: {counts:?}");
+    }
+    assert!(plan.dropped.is_empty(), "{:?}", plan.dropped);
+    let left_out = |subject: &&String| LeftOut {
+        subject: (*subject).clone(),
+        reason: "recorded at 128 Hz instead of 160 Hz".into(),
+        measured_sfreq: Some(128.0),
+    };
+    assert_eq!(plan.left_out, slow.iter().map(left_out).collect::<Vec<_>>());
 }
 
 /// Trace and log-determinant of every matrix.
@@ -50,7 +88,7 @@ fn numbers(covariances: &Covariances) -> Vec<[f64; 2]> {
 fn ten_subjects_equal_mne_and_pyriemann() {
     let Some((_folder, root)) = recordings() else { return };
     let options = PlanOptions { subjects: Some("1-10".parse().unwrap()), resample: false };
-    let plan = Plan::new(definition("physionet-mi").unwrap(), &[root], &options).unwrap();
+    let plan = Plan::new(physionet(), &[root], &options).unwrap();
     let band = plan.definition().band;
     assert_eq!((plan.trials(), plan.dropped.len()), (900, 0));
 
@@ -84,7 +122,7 @@ fn eight_trials_equal_mne_entry_by_entry() {
     let Some((_folder, root)) = recordings() else { return };
     let (_, expected) = array::<f64>("covariances", "covariances");
     let options = PlanOptions { subjects: Some("1,7".parse().unwrap()), resample: false };
-    let plan = Plan::new(definition("physionet-mi").unwrap(), &[root], &options).unwrap();
+    let plan = Plan::new(physionet(), &[root], &options).unwrap();
     let (ours, _) = plan.covariances(&Features::whole_trial(plan.definition().band), None, &()).unwrap();
     let about = &ours.about;
     for (subject, start) in [("1", 0), ("7", 4)] {
