@@ -50,12 +50,6 @@ fn read(bytes: &[u8]) -> String {
         outcomes.extend(file.floats(array).map(drop).map_err(|error| name(&error)).err());
         outcomes.extend(file.integers(array).map(drop).map_err(|error| name(&error)).err());
         outcomes.extend(file.strings(array).map(drop).map_err(|error| name(&error)).err());
-        let rows = file.float_rows(array).and_then(|mut rows| {
-            let mut row = vec![0.0; rows.row_len()];
-            while rows.read_row(&mut row)? {}
-            Ok(())
-        });
-        outcomes.extend(rows.map_err(|error| name(&error)).err());
     }
     outcomes.sort();
     outcomes.dedup();

@@ -6,7 +6,6 @@ use zip::read::ZipFile;
 use zip::{CompressionMethod, ZipArchive};
 
 use super::NpzFault;
-use super::dtype::Dtype;
 use super::file::damaged;
 use super::header::{self, Header};
 use crate::Expansion;
@@ -97,18 +96,6 @@ impl<R: Read> Array<'_, R> {
         }
         self.end()?;
         Ok(values)
-    }
-
-    /// Reads numbers into all of a slice.
-    pub(super) fn floats(&mut self, out: &mut [f64]) -> Result<(), Trouble<NpzFault>> {
-        let Dtype::Number(number, order) = self.header.dtype else { return Err(self.kind("numbers").into()) };
-        let mut bytes = [0; PIECE];
-        for out in out.chunks_mut(PIECE / self.size) {
-            let bytes = &mut bytes[..out.len() * self.size];
-            self.fill(bytes)?;
-            number.floats(order, bytes, out);
-        }
-        Ok(())
     }
 
     /// The fault of an array that is of another kind than needed.

@@ -236,12 +236,6 @@ pub enum NpzFault {
         /// Which array.
         name: String,
     },
-    /// Rows of an array in Fortran order are spread over the file.
-    #[error("`{name}` is in Fortran order: its rows are spread over the file and cannot be read one by one")]
-    Fortran {
-        /// Which array.
-        name: String,
-    },
     /// A slice for a row, or a row, has the wrong length.
     #[error("a row of `{name}` has {expected} values; the slice has {found}")]
     RowLength {
@@ -320,7 +314,6 @@ impl NpzFault {
             Self::Expansion { .. } => {
                 "measured signals do not shrink that much; if it is what you want, save it with `numpy.savez`, uncompressed"
             }
-            Self::Fortran { .. } => "in Python, save `numpy.ascontiguousarray(array)`",
             Self::Kind { expected: "integers", .. } => "in Python, save `array.astype('int64')`",
             Self::Encrypted { .. } | Self::Compression { .. } => {
                 "unpack it and pack it again as plain zip, or write it with `numpy.savez`"

@@ -10,7 +10,7 @@ use zip::result::ZipError;
 
 use super::array::Array;
 use super::dtype::Dtype;
-use super::{NpzFault, NpzRows, directory};
+use super::{NpzFault, directory};
 use crate::Error;
 use crate::number::ByteOrder;
 use crate::regular;
@@ -26,11 +26,7 @@ const EXTENSION: &str = ".npy";
 ///
 /// let mut file = NpzFile::open("trials.npz")?;
 /// let labels = file.integers("labels")?.values;
-/// let mut trials = file.float_rows("trials")?;
-/// let mut trial = vec![0.0; trials.row_len()];
-/// while trials.read_row(&mut trial)? {
-///     // ...
-/// }
+/// let trials = file.floats("trials")?;
 /// # Ok(())
 /// # }
 /// ```
@@ -139,17 +135,6 @@ impl<R: Read + Seek> NpzFile<R> {
                 _ => Err(array.kind("texts").into()),
             }
         })
-    }
-
-    /// The numbers of an array row by row, for arrays that are too large to be held. A row is all that has the same first index.
-    ///
-    /// # Errors
-    /// [`Error::File`]; [`Error::Npz`] if there is no such array, it does not hold numbers, is a single value or in Fortran order, or
-    /// is damaged.
-    pub fn float_rows(&mut self, name: &str) -> Result<NpzRows<'_, R>, Error> {
-        let Self { archive, path, length, arrays } = self;
-        let rows = open(archive, arrays, *length, name).and_then(|array| NpzRows::new(array, path));
-        rows.map_err(|trouble| error(path, trouble))
     }
 
     fn whole<T: Default>(

@@ -12,12 +12,10 @@ mod fault;
 mod file;
 mod header;
 mod neighbour;
-mod rows;
 mod write_rows;
 mod writer;
 
 pub use fault::NpzFault;
 pub use file::{NpyArray, NpzFile};
-pub use rows::NpzRows;
 pub use write_rows::{Float, NpzRowWriter};
 pub use writer::NpzWriter;

@@ -1,15 +1,16 @@
 //! MAT-files.
 
 use std::fs;
-use std::io::{Cursor, Write};
+use std::io::Cursor;
 
 use fedspd_eeg::Error;
 use fedspd_eeg::read::{MatArray, MatClass, MatFile};
-use flate2::Compression;
-use flate2::write::ZlibEncoder;
 use proptest::prelude::*;
 
 use crate::support::arrays::{column_major, damaged, golden, wave};
+use crate::support::mat::{
+    compressed, deflate, dims, doubles, element, file, flags, header, matrix, name, tagged, vector,
+};
 
 const NAMES: [&str; 19] = [
     "double",
@@ -164,69 +165,6 @@ fn both_byte_orders_and_smaller_types_are_read() {
         assert_eq!(values[4..], column_major(&[2, 2], &wave[4..]), "{name}");
     }
 }
-
-/// Elements as the format describes them, little-endian; nothing is checked.
-mod raw {
-    use super::{Compression, Write, ZlibEncoder};
-
-    pub(super) fn header() -> Vec<u8> {
-        let mut bytes = b"MATLAB 5.0 MAT-file".to_vec();
-        bytes.resize(124, b' ');
-        bytes.extend([0, 1, b'I', b'M']);
-        bytes
-    }
-
-    pub(super) fn file(elements: &[Vec<u8>]) -> Vec<u8> {
-        [header(), elements.concat()].concat()
-    }
-
-    pub(super) fn tagged(kind: u32, size: u32, content: &[u8]) -> Vec<u8> {
-        [&kind.to_le_bytes()[..], &size.to_le_bytes(), content].concat()
-    }
-
-    pub(super) fn element(kind: u32, content: &[u8]) -> Vec<u8> {
-        let mut bytes = tagged(kind, content.len() as u32, content);
-        bytes.resize(bytes.len().next_multiple_of(8), 0);
-        bytes
-    }
-
-    pub(super) fn flags(class: u32) -> Vec<u8> {
-        element(6, &[class.to_le_bytes(), [0; 4]].concat())
-    }
-
-    pub(super) fn dims(dims: &[i32]) -> Vec<u8> {
-        element(5, &dims.iter().flat_map(|length| length.to_le_bytes()).collect::<Vec<_>>())
-    }
-
-    pub(super) fn name(name: &str) -> Vec<u8> {
-        element(1, name.as_bytes())
-    }
-
-    pub(super) fn doubles(values: &[f64]) -> Vec<u8> {
-        element(9, &values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<_>>())
-    }
-
-    pub(super) fn matrix(parts: &[Vec<u8>]) -> Vec<u8> {
-        element(14, &parts.concat())
-    }
-
-    pub(super) fn vector(label: &str, values: &[f64]) -> Vec<u8> {
-        matrix(&[flags(6), dims(&[1, i32::try_from(values.len()).unwrap()]), name(label), doubles(values)])
-    }
-
-    pub(super) fn deflate(content: &[u8]) -> Vec<u8> {
-        let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
-        encoder.write_all(content).unwrap();
-        encoder.finish().unwrap()
-    }
-
-    pub(super) fn compressed(content: &[u8]) -> Vec<u8> {
-        let content = deflate(content);
-        tagged(15, content.len() as u32, &content)
-    }
-}
-
-use raw::{compressed, deflate, dims, doubles, element, file, flags, header, matrix, name, tagged, vector};
 
 #[test]
 #[allow(clippy::too_many_lines)] // a table

@@ -2,6 +2,8 @@
 
 pub(crate) mod arrays;
 pub(crate) mod edf;
+pub(crate) mod mat;
+pub(crate) mod npz;
 pub(crate) mod server;
 
 use std::path::PathBuf;
