@@ -151,6 +151,23 @@ def weibo():
     save("weibo-covariances", np.stack([np.cov(trial) for trial in x]))
 
 
+def interrupted():
+    """A recording that was joined at 6.5 s and paused from 11 to 12.5 s, with events at the same time, and its epochs by MNE."""
+    rng = np.random.default_rng(SEED + 4)
+    x = signal(rng, 2, 20 * 160) + np.where(np.arange(20 * 160) < 1040, 0, 900)
+    notes = [
+        (3, 3.1, "T1"), (3, 1, "T2"), (5, 1, "T1"), (6.5, 0, "EDGE boundary"), (7, 3.1, "T2"), (10.5, 3.1, "T1"),
+        (11, 1.5, "BAD_ACQ_SKIP"), (13, 3.1, "T1"), (16, 2, "T2"), (16, 2, "T1"),
+    ]
+    write_edf(HERE / "interrupted.edf", ["C3", "C4"], 160, np.round(x), notes)
+    raw = mne.io.read_raw_edf(HERE / "interrupted.edf", preload=True)
+    raw.filter(8, 32, method="iir")
+    events, ids = mne.events_from_annotations(raw, event_id={"T1": 0, "T2": 1})
+    epochs = mne.Epochs(raw, events, ids, tmin=0, tmax=3, baseline=None, proj=False, preload=True, event_repeated="drop")
+    save("interrupted-trials", epochs.get_data() * 1e6)
+    save("interrupted-events", epochs.events[:, [0, 2]].astype(np.int64))
+
+
 def real(folder):
     """For each trial of subjects 1 to 10 in our order: label, and trace and log-determinant of its covariance and of OAS."""
     labels, numbers = [], []
@@ -174,4 +191,5 @@ if __name__ == "__main__":
     recordings()
     pipeline()
     weibo()
+    interrupted()
     real(arguments.data)

@@ -1,5 +1,6 @@
 //! Which pieces of a recording are trials, and which are not, and why.
 
+use crate::dataset::Ids;
 use crate::{Annotation, Definition};
 
 /// A trial in a recording.
@@ -16,6 +17,8 @@ pub struct Epoch {
 pub struct Dropped {
     /// Whose.
     pub subject: String,
+    /// In which session.
+    pub session: String,
     /// In which run.
     pub run: String,
     /// Seconds after the first sample.
@@ -68,7 +71,7 @@ pub(crate) fn is_bad(text: &str) -> bool {
 pub(crate) fn epochs(
     definition: &Definition,
     classes: &[String],
-    (subject, run): (&str, &str),
+    ids: &Ids,
     (samples, sfreq): (usize, f64),
     annotations: &[Annotation],
 ) -> (Vec<Epoch>, Vec<Dropped>) {
@@ -76,17 +79,18 @@ pub(crate) fn epochs(
     let (first, length) = (at(definition.interval[0]), definition.trial_length(sfreq));
     let bad: Vec<&Annotation> = annotations.iter().filter(|annotation| is_bad(&annotation.text)).collect();
     let (mut epochs, mut dropped) = (Vec::new(), Vec::new());
-    let mut events: Vec<(f64, &Annotation, usize)> = annotations
+    let mut events: Vec<(&Annotation, usize)> = annotations
         .iter()
         .filter_map(|annotation| {
-            let class = definition.class_of(run, &annotation.text)?;
+            let class = definition.class_of(&ids.run, &annotation.text)?;
             let label = classes.iter().position(|name| name == class)?;
-            Some((at(annotation.onset), annotation, label))
+            Some((annotation, label))
         })
         .collect();
-    events.sort_by(|a, b| a.0.total_cmp(&b.0));
+    events.sort_by(|a, b| a.0.order(b.0));
     let mut last = f64::NEG_INFINITY;
-    for (sample, annotation, label) in events {
+    for (annotation, label) in events {
+        let sample = at(annotation.onset);
         let start = sample + first;
         let end = start + length as f64;
         let overlaps = |other: &&&Annotation| {
@@ -104,8 +108,9 @@ pub(crate) fn epochs(
         match reason {
             None => epochs.push(Epoch { start: start as usize, label }),
             Some(reason) => dropped.push(Dropped {
-                subject: subject.to_owned(),
-                run: run.to_owned(),
+                subject: ids.subject.clone(),
+                session: ids.session.clone(),
+                run: ids.run.clone(),
                 onset: annotation.onset,
                 text: annotation.text.clone(),
                 reason,
@@ -126,15 +131,20 @@ mod tests {
 
     /// Starts of trials and reasons of drops in a recording of 100 samples at 10 Hz.
     fn cut(annotations: &[(f64, f64, &str)]) -> (Vec<usize>, Vec<DropReason>) {
-        let note =
-            |&(onset, duration, text): &(f64, f64, &str)| Annotation { onset, duration, text: text.into() };
-        let annotations: Vec<Annotation> = annotations.iter().map(note).collect();
-        let (definition, classes) = (definition(), ["one".to_owned(), "two".to_owned()]);
-        let (epochs, dropped) = epochs(&definition, &classes, ("1", "0"), (100, 10.0), &annotations);
+        let (epochs, dropped) = events(annotations);
         (
             epochs.iter().map(|epoch| epoch.start).collect(),
             dropped.into_iter().map(|drop| drop.reason).collect(),
         )
+    }
+
+    fn events(annotations: &[(f64, f64, &str)]) -> (Vec<Epoch>, Vec<Dropped>) {
+        let note =
+            |&(onset, duration, text): &(f64, f64, &str)| Annotation { onset, duration, text: text.into() };
+        let annotations: Vec<Annotation> = annotations.iter().map(note).collect();
+        let (definition, classes) = (definition(), ["one".to_owned(), "two".to_owned()]);
+        let ids = Ids { subject: "1".into(), session: "b".into(), run: "0".into() };
+        epochs(&definition, &classes, &ids, (100, 10.0), &annotations)
     }
 
     #[test]
@@ -157,6 +167,16 @@ mod tests {
     fn of_events_at_one_sample_the_first_counts() {
         let (starts, reasons) = cut(&[(2.0, 0.0, "T1"), (2.0, 0.0, "T2"), (4.0, 0.0, "T2")]);
         assert_eq!((starts, reasons), (vec![20, 40], vec![DropReason::Repeated]));
+    }
+
+    /// MNE sorts annotations by onset and then by duration, so that the shorter of two at one time is the first.
+    #[test]
+    fn of_events_at_one_time_the_shortest_counts() {
+        let (epochs, dropped) =
+            events(&[(2.0, 3.0, "T1"), (2.0, 1.0, "T2"), (1.0, 5.0, "T2"), (2.0, 1.0, "T1")]);
+        assert_eq!(epochs, [Epoch { start: 10, label: 1 }, Epoch { start: 20, label: 1 }]);
+        let dropped: Vec<(&str, &str)> = dropped.iter().map(|d| (&*d.text, &*d.session)).collect();
+        assert_eq!(dropped, [("T1", "b"), ("T1", "b")]);
     }
 
     /// As in MNE, what is annotated as bad must overlap with the trial; touching is not enough.

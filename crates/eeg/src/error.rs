@@ -57,12 +57,31 @@ pub enum Error {
         /// What is wrong with it.
         fault: Box<FetchFault>,
     },
+    /// An archive does not hold what is wanted.
+    #[error("{path}: {reason}", path = path.display())]
+    Archive {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Whoever waits does not want to wait any longer.
+    #[error("interrupted")]
+    Interrupted,
     /// There is no place for data.
     #[error("no folder for data: neither `FEDSPD_DATA` nor a home folder is set")]
     NoDataFolder,
     /// A fault of the geometry.
     #[error(transparent)]
     Geometry(#[from] fedspd_manifold::Error),
+    /// A recording that cannot be used as it was asked for.
+    #[error("{path}: {source}", path = path.display())]
+    Recording {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        source: Box<Error>,
+    },
     /// A fault of the geometry in the matrix of a trial.
     #[error("{place}: {source}")]
     Trial {
@@ -129,6 +148,26 @@ pub enum Error {
         /// What it is.
         value: f64,
     },
+    /// An entry of a covariance is not a finite number.
+    #[error("{place}: the covariance of channels {} and {} is {value}", channels[0], channels[1])]
+    NotFiniteCovariance {
+        /// Which trial.
+        place: String,
+        /// Of which channels.
+        channels: [String; 2],
+        /// What it is.
+        value: f64,
+    },
+    /// A sample that is beyond the numbers in which trials are stored.
+    #[error("{place}: channel {channel} is {value:e}, which is beyond float32")]
+    TooLarge {
+        /// Where.
+        place: String,
+        /// In which channel.
+        channel: String,
+        /// What it is.
+        value: f64,
+    },
     /// A channel does not vary, so it cannot be scaled.
     #[error("{place}: channel {channel} does not vary")]
     Flat {
@@ -156,6 +195,24 @@ pub enum Error {
     Deficient {
         /// Which trial.
         place: String,
+        /// Its rank.
+        rank: usize,
+        /// The number of channels.
+        channels: usize,
+        /// Its smallest eigenvalue.
+        smallest: f64,
+        /// The likely cause.
+        cause: Box<Cause>,
+    },
+    /// A reference of Euclidean alignment that is not positive definite.
+    #[error(
+        "the mean of X X^T over {trials} trials of subject {subject} has rank {rank} with {channels} channels (smallest eigenvalue {smallest:.1e}): {cause}"
+    )]
+    Reference {
+        /// Whose.
+        subject: String,
+        /// Over how many trials.
+        trials: usize,
         /// Its rank.
         rank: usize,
         /// The number of channels.
@@ -223,8 +280,7 @@ pub enum Error {
     },
     /// A recording at another rate.
     #[error(
-        "{path}: sampled at {measured} Hz instead of {expected} Hz (a trial would have {} samples instead of {})",
-        lengths[0], lengths[1], path = path.display()
+        "{path}: sampled at {measured} Hz instead of {expected} Hz{}", other_length(*lengths), path = path.display()
     )]
     Rate {
         /// Which file.
@@ -365,6 +421,14 @@ pub enum Error {
     },
 }
 
+/// Rates that hardly differ give trials of the same length.
+fn other_length([found, expected]: [usize; 2]) -> String {
+    if found == expected {
+        return String::new();
+    }
+    format!(" (a trial would have {found} samples instead of {expected})")
+}
+
 fn presence(count: usize) -> String {
     if count == 0 { "not there".into() } else { format!("there {count} times") }
 }
@@ -379,52 +443,6 @@ fn list(folders: &[PathBuf]) -> String {
 }
 
 impl Error {
-    /// What the user can do about it, if there is something to say.
-    pub fn hint(&self) -> Option<String> {
-        match self {
-            Self::Edf { fault, .. } => fault.hint(),
-            Self::Mat { fault, .. } => fault.hint(),
-            Self::Npz { fault, .. } => fault.hint(),
-            Self::Fetch { fault, .. } => fault.hint(),
-            Self::NoDataFolder => Some("set `FEDSPD_DATA` to the folder where data should go".into()),
-            Self::Deficient { cause, .. } => Some(cause.hint()),
-            Self::UnknownDataset { known, .. } => Some(format!(
-                "there are {known}; a definition of your own is a file whose name ends in .toml"
-            )),
-            Self::NoSubject { known, .. } => Some(format!("there are {}", known.join(", "))),
-            Self::Missing { .. } => {
-                Some("say where the files are with --root, or download them with `fedspd data fetch`".into())
-            }
-            Self::Rate { .. } => Some("leave the subject out, or resample with --resample".into()),
-            Self::Channel { count: 0, there, .. } => Some(format!(
-                "the file has {}; the definition can rename channels under [rename]",
-                there.join(", ")
-            )),
-            Self::Unit { unit, .. } if unit.is_empty() => {
-                Some("say it in the definition, as `unit = \"uV\"`".into())
-            }
-            Self::Unit { .. } => Some("leave the channel out of `channels`".into()),
-            Self::LeftOut { measured: Some(_), .. } => {
-                Some("--resample takes recordings at another rate".into())
-            }
-            Self::NoEvents { noted, dropped, .. } if noted.is_empty() => {
-                (*dropped == 0).then(|| "there are no annotations at all".into())
-            }
-            Self::NoEvents { noted, .. } => Some(format!(
-                "annotations are {}; `events` must name those that begin trials",
-                crate::names::list(noted)
-            )),
-            Self::NoSource { .. } => Some(
-                "say it under [source] with `base` and `checksums`; or copy the files and use --root".into(),
-            ),
-            Self::NotListed { what, .. } => {
-                Some(format!("add `{what}` to the definition; only a search on the disk does without"))
-            }
-            Self::MixedRates { .. } => Some("list the channels of one rate under `channels`".into()),
-            _ => None,
-        }
-    }
-
     /// Says which file a fault of the system is about.
     pub(crate) fn file(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
         |source| Self::File { path: path.to_owned(), source }

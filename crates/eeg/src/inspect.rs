@@ -4,10 +4,14 @@ use std::collections::BTreeMap;
 use std::io::{Read, Seek};
 use std::path::Path;
 
+use fedspd_manifold::simd::Simd;
+use fedspd_manifold::{Left, multiply_symmetric};
 use serde::Serialize;
 
-use crate::read::EdfFile;
-use crate::{CovarianceWorkspace, Error, Estimator, Quality};
+use crate::about::MICROVOLTS;
+use crate::covariance::mirror;
+use crate::read::{EdfFile, Gap, is_voltage};
+use crate::{Error, Quality};
 
 /// What a recording holds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -23,8 +27,8 @@ pub struct Inspection {
     /// For each annotation: how often it is there.
     pub annotations: BTreeMap<String, usize>,
     /// Where records do not follow each other.
-    pub gaps: Vec<String>,
-    /// The rank of the channels of the most common rate together, and how many these are; not known if there are gaps or too few samples.
+    pub gaps: Vec<Gap>,
+    /// The rank of the channels of the most common rate together, and how many these are; not known if there are too few samples.
     pub rank: Option<(usize, usize)>,
 }
 
@@ -35,8 +39,10 @@ pub struct ChannelLook {
     pub name: String,
     /// Samples per second.
     pub sfreq: f64,
-    /// Its unit as the file says it; amplitudes are in microvolts if it is a voltage.
+    /// Its unit as the file says it.
     pub unit: String,
+    /// The unit of the numbers below: [`MICROVOLTS`] if the file's is a voltage that is known here, otherwise that one.
+    pub shown_in: String,
     /// The smallest value.
     pub lowest: Option<f64>,
     /// The largest value.
@@ -63,19 +69,17 @@ impl Inspection {
         let mut channels: Vec<ChannelLook> =
             places.iter().map(|&place| ChannelLook::unseen(&file, place)).collect();
         let mut rank = None;
-        if gaps.is_empty() {
-            let mut groups = by_rate(&channels);
-            // The most common rate first; of equally common ones the first in the file.
-            groups.sort_by_key(|group| std::cmp::Reverse(group.len()));
-            for (number, group) in groups.iter().enumerate() {
-                let signals: Vec<usize> = group.iter().map(|&channel| places[channel]).collect();
-                let samples = file.read(&signals).map_err(|fault| fault.at(path))?;
-                for (column, &channel) in group.iter().enumerate() {
-                    channels[channel].see(samples[column.min(samples.len())..].iter().step_by(group.len()));
-                }
-                if number == 0 {
-                    rank = rank_of(group.len(), &samples)?;
-                }
+        let mut groups = by_rate(&channels);
+        // The most common rate first; of equally common ones the first in the file.
+        groups.sort_by_key(|group| std::cmp::Reverse(group.len()));
+        for (number, group) in groups.iter().enumerate() {
+            let signals: Vec<usize> = group.iter().map(|&channel| places[channel]).collect();
+            let moments = Moments::of(&mut file, &signals, path)?;
+            for (column, &channel) in group.iter().enumerate() {
+                channels[channel].see(&moments, column);
+            }
+            if number == 0 {
+                rank = moments.rank().map(|rank| (rank, group.len()));
             }
         }
         let mut counts = BTreeMap::new();
@@ -88,7 +92,7 @@ impl Inspection {
             seconds: header.records as f64 * header.record_duration,
             channels,
             annotations: counts,
-            gaps: gaps.iter().map(ToString::to_string).collect(),
+            gaps,
             rank,
         })
     }
@@ -102,6 +106,7 @@ impl ChannelLook {
             name: signal.label.clone(),
             sfreq: file.header().sfreq(place).unwrap_or(f64::NAN),
             unit: signal.unit.clone(),
+            shown_in: if is_voltage(&signal.unit) { MICROVOLTS.into() } else { signal.unit.clone() },
             lowest: None,
             highest: None,
             deviation: None,
@@ -111,19 +116,68 @@ impl ChannelLook {
     }
 
     /// What its values say.
-    fn see<'a>(&mut self, values: impl ExactSizeIterator<Item = &'a f64> + Clone) {
-        if values.len() == 0 {
+    fn see(&mut self, moments: &Moments, column: usize) {
+        if moments.count == 0 {
             return;
         }
-        let count = values.len() as f64;
-        let extremes = values
-            .clone()
-            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &x| (low.min(x), high.max(x)));
-        let mean = values.clone().sum::<f64>() / count;
-        let variance = values.map(|x| (x - mean).powi(2)).sum::<f64>() / count;
-        (self.lowest, self.highest) = (Some(extremes.0), Some(extremes.1));
-        self.deviation = Some(variance.sqrt());
-        self.flat = extremes.0 == extremes.1;
+        let [lowest, highest] = moments.extremes[column];
+        let square = moments.products[column * (moments.means.len() + 1)];
+        (self.lowest, self.highest) = (Some(lowest), Some(highest));
+        self.deviation = Some((square / moments.count as f64).sqrt());
+        self.flat = lowest == highest;
+    }
+}
+
+/// What all samples of some channels say together, however long the recording: it is read twice, record by record.
+struct Moments {
+    /// Samples of each channel.
+    count: usize,
+    means: Vec<f64>,
+    /// The lowest and the highest value of each channel.
+    extremes: Vec<[f64; 2]>,
+    /// Sums of the products of deviations from the means, channels x channels.
+    products: Vec<f64>,
+}
+
+impl Moments {
+    fn of<R: Read + Seek>(file: &mut EdfFile<R>, signals: &[usize], path: &Path) -> Result<Self, Error> {
+        let (n, simd) = (signals.len(), Simd::detect()?);
+        let mut count = 0;
+        let (mut means, mut extremes) = (vec![0.0; n], vec![[f64::INFINITY, f64::NEG_INFINITY]; n]);
+        let sums = file.each(signals, |samples| {
+            count += samples.len() / n;
+            for sample in samples.chunks_exact(n) {
+                for ((mean, [low, high]), &x) in means.iter_mut().zip(&mut extremes).zip(sample) {
+                    *mean += x;
+                    (*low, *high) = (low.min(x), high.max(x));
+                }
+            }
+        });
+        sums.map_err(|fault| fault.at(path))?;
+        for mean in &mut means {
+            *mean /= count.max(1) as f64;
+        }
+        let (mut products, mut product, mut centred) = (vec![0.0; n * n], vec![0.0; n * n], Vec::new());
+        let squares = file.each(signals, |samples| {
+            centred.clear();
+            centred.extend(samples.iter().zip(means.iter().cycle()).map(|(x, mean)| x - mean));
+            let shape = (n, samples.len() / n);
+            multiply_symmetric(simd, Left::Transposed, shape, &centred, &centred, &mut product);
+            for (sum, x) in products.iter_mut().zip(&product) {
+                *sum += x;
+            }
+        });
+        squares.map_err(|fault| fault.at(path))?;
+        mirror(n, &mut products);
+        Ok(Self { count, means, extremes, products })
+    }
+
+    /// The rank of the covariance; not known of hardly any samples, or of numbers beyond all bounds.
+    fn rank(&self) -> Option<usize> {
+        if self.count < 2 {
+            return None;
+        }
+        Some(Quality::of(self.means.len(), &self.products).ok()?.first()?.rank)
     }
 }
 
@@ -137,14 +191,4 @@ fn by_rate(channels: &[ChannelLook]) -> Vec<Vec<usize>> {
         }
     }
     groups
-}
-
-/// The rank of all channels of a recording, and their number; nothing if there are hardly any samples.
-fn rank_of(n: usize, samples: &[f64]) -> Result<Option<(usize, usize)>, Error> {
-    if samples.len() < 2 * n {
-        return Ok(None);
-    }
-    let mut covariance = vec![0.0; n * n];
-    CovarianceWorkspace::new(n)?.estimate(Estimator::Sample, samples, &mut covariance)?;
-    Ok(Quality::of(n, &covariance)?.first().map(|quality| (quality.rank, n)))
 }

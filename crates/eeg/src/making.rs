@@ -11,6 +11,8 @@ pub struct Making {
     pub estimator: Option<String>,
     /// How each subject was aligned; nothing if it was not, or if nobody says.
     pub align: Option<Alignment>,
+    /// Whether every channel of every trial was scaled to mean 0 and deviation 1.
+    pub z_score: bool,
     /// Bands of the filter, such as `8-32 Hz`.
     pub bands: Vec<String>,
     /// Windows after the event, such as `0-3 s`.

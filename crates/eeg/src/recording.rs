@@ -9,7 +9,7 @@ pub struct Recording {
     pub channels: Vec<String>,
     /// Microvolts: sample after sample, each with all channels.
     pub samples: Vec<f64>,
-    /// By onset.
+    /// By onset, then by duration.
     pub annotations: Vec<Annotation>,
 }
 
@@ -22,6 +22,13 @@ pub struct Annotation {
     pub duration: f64,
     /// What was noted.
     pub text: String,
+}
+
+impl Annotation {
+    /// The order of annotations, MNE's: by onset, then by duration; those that agree in both stay in the order of the file.
+    pub(crate) fn order(&self, other: &Self) -> std::cmp::Ordering {
+        self.onset.total_cmp(&other.onset).then(self.duration.total_cmp(&other.duration))
+    }
 }
 
 impl Recording {

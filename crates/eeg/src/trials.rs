@@ -4,8 +4,8 @@ use fedspd_manifold::simd::Simd;
 use fedspd_manifold::{Left, SpectralFunction, SpectralMap, multiply, multiply_symmetric};
 
 use crate::about::NO_UNIT;
-use crate::covariance::mirror;
-use crate::{About, Alignment, Error};
+use crate::covariance::{is_flat, mirror};
+use crate::{About, Alignment, Cause, Error, Extent, Quality};
 
 /// Trials with all their samples.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,13 +65,14 @@ impl Trials {
     /// Brings every channel of every trial to mean 0 and standard deviation 1 (over the number of samples), as is usual for `EEGNet`.
     ///
     /// # Errors
-    /// [`Error::Flat`] for a channel that does not vary.
+    /// [`Error::Flat`] for a channel that does not vary, or so little beside the others that it is rounding.
     pub fn z_score(&mut self) -> Result<(), Error> {
         let size = self.size();
         for (trial, samples) in self.samples.chunks_exact_mut(size).enumerate() {
             z_score(&self.about, trial, samples)?;
         }
         self.about.unit = NO_UNIT.into();
+        self.about.making.z_score = true;
         Ok(())
     }
 }
@@ -81,18 +82,23 @@ impl Trials {
 /// # Errors
 /// [`Error::Flat`] for a channel that does not vary, with the name of the trial.
 pub fn z_score(about: &About, trial: usize, samples: &mut [f64]) -> Result<(), Error> {
-    let channels = about.channels.len();
-    let length = (samples.len() / channels) as f64;
-    for channel in 0..channels {
-        let column = samples[channel..].iter().step_by(channels);
-        let mean = column.clone().sum::<f64>() / length;
-        let variance = column.map(|x| (x - mean).powi(2)).sum::<f64>() / length;
-        if !(variance > 0.0) {
-            let channel = about.channels[channel].clone();
-            return Err(Error::Flat { place: about.name(trial), channel });
-        }
+    let n = about.channels.len();
+    let length = (samples.len() / n) as f64;
+    let moments: Vec<[f64; 2]> = (0..n)
+        .map(|channel| {
+            let column = samples[channel..].iter().step_by(n);
+            let mean = column.clone().sum::<f64>() / length;
+            [mean, column.map(|x| (x - mean).powi(2)).sum::<f64>() / length]
+        })
+        .collect();
+    let largest = moments.iter().fold(0.0_f64, |largest, [_, variance]| largest.max(*variance));
+    if let Some(flat) = moments.iter().position(|[_, variance]| is_flat(n, *variance, largest)) {
+        let channel = about.channels[flat].clone();
+        return Err(Error::Flat { place: about.name(trial), channel });
+    }
+    for (channel, [mean, variance]) in moments.into_iter().enumerate() {
         let scale = 1.0 / variance.sqrt();
-        for x in samples[channel..].iter_mut().step_by(channels) {
+        for x in samples[channel..].iter_mut().step_by(n) {
             *x = (*x - mean) * scale;
         }
     }
@@ -112,11 +118,12 @@ impl EuclideanAlignment {
     /// Fits the reference on some trials.
     ///
     /// # Errors
-    /// [`Error::NoTrials`]; [`Error::Geometry`] if the mean is not positive definite.
+    /// [`Error::NoTrials`]; [`Error::Reference`] with the subject of the first trial, the rank and the likely cause if the mean is not positive
+    /// definite; [`Error::Trial`] if it is not finite.
     pub fn fit(trials: &Trials, chosen: &[usize]) -> Result<Self, Error> {
-        if chosen.is_empty() || trials.length == 0 {
+        let Some(&first) = chosen.first().filter(|_| trials.length > 0) else {
             return Err(Error::NoTrials { what: "Euclidean alignment" });
-        }
+        };
         let (n, simd) = (trials.about.channels.len(), Simd::detect()?);
         let (mut mean, mut product) = (vec![0.0; n * n], vec![0.0; n * n]);
         for &trial in chosen {
@@ -127,6 +134,18 @@ impl EuclideanAlignment {
             }
         }
         mirror(n, &mut mean);
+        let subject = &trials.about.origins[first].subject;
+        let named = |source| Error::Trial { place: format!("subject {subject}, mean of X X^T"), source };
+        let quality = Quality::of(n, &mean).map_err(|error| match error {
+            Error::Geometry(source) => named(source),
+            other => other,
+        })?;
+        if let Some(&Quality { rank, smallest, .. }) = quality.first().filter(|quality| quality.rank < n) {
+            let extent = Extent { samples: trials.length * chosen.len(), freedom: f64::INFINITY };
+            let cause = Box::new(Cause::find(&trials.about.channels, &mean, Some(extent)));
+            let (subject, trials) = (subject.clone(), chosen.len());
+            return Err(Error::Reference { subject, trials, rank, channels: n, smallest, cause });
+        }
         let mut inverse_root = vec![0.0; n * n];
         SpectralMap::new(n)?.apply(SpectralFunction::InverseSqrt, &mean, &mut inverse_root)?;
         Ok(Self { inverse_root })

@@ -73,9 +73,17 @@ impl Covariances {
     /// What the spectra of all matrices say, in their order.
     ///
     /// # Errors
-    /// [`Error::Geometry`] if an entry is not finite.
+    /// [`Error::NotFiniteCovariance`] with the trial and input.
     pub fn quality(&self) -> Result<Vec<Quality>, Error> {
-        Quality::of(self.about.channels.len(), &self.matrices)
+        let n = self.about.channels.len();
+        if let Some(place) = self.matrices.iter().position(|entry| !entry.is_finite()) {
+            let (matrix, entry) = (place / (n * n), place % (n * n));
+            let (trial, input) = (matrix / self.inputs.len(), matrix % self.inputs.len());
+            let channels = [entry / n, entry % n].map(|channel| self.about.channels[channel].clone());
+            let (place, value) = (self.place(trial, input), self.matrices[place]);
+            return Err(Error::NotFiniteCovariance { place, channels, value });
+        }
+        Quality::of(n, &self.matrices)
     }
 
     /// A matrix as an error names it: by its trial, and by its input if there are several.

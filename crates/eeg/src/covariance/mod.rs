@@ -7,6 +7,7 @@ mod recentring;
 
 pub use covariances::Covariances;
 pub use estimator::{CovarianceWorkspace, Estimator};
+pub(crate) use quality::is_flat;
 pub use quality::{Cause, Extent, Quality, QualitySummary};
 pub use recentring::Recentring;
 

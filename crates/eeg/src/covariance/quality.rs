@@ -74,7 +74,7 @@ impl Quality {
         let n = values.len();
         let fold = |start: f64, better: fn(f64, f64) -> f64| values.iter().copied().fold(start, better);
         let (smallest, largest) = (fold(f64::INFINITY, f64::min), fold(f64::NEG_INFINITY, f64::max));
-        let floor = n as f64 * f64::EPSILON * largest;
+        let floor = floor(n, largest);
         let rank = values.iter().filter(|value| **value > floor && **value > 0.0).count();
         Self { rank, smallest, largest }
     }
@@ -91,7 +91,7 @@ impl Cause {
         let n = channels.len();
         let at = |i: usize, j: usize| covariance[i * n + j];
         let largest = (0..n).map(|i| at(i, i)).fold(0.0, f64::max);
-        if let Some(i) = (0..n).find(|&i| at(i, i) <= largest * f64::EPSILON.powi(2)) {
+        if let Some(i) = (0..n).find(|&i| is_flat(n, at(i, i), largest)) {
             return Self::FlatChannel { channel: channels[i].clone() };
         }
         if let Some(Extent { samples, .. }) = extent.filter(|extent| extent.samples <= n) {
@@ -116,38 +116,45 @@ impl Cause {
         }
     }
 
-    /// What the user can do about it.
+    /// What the user can do about it; a covariance may also be shrunk.
     pub fn hint(&self) -> String {
-        let shrink = "or use `--estimator oas`";
+        format!("{}, or use `--estimator oas`", self.remedy())
+    }
+
+    /// What the user can do about the channels or the trials.
+    pub fn remedy(&self) -> String {
         match self {
             Self::FewSamples { samples } => {
                 format!(
-                    "a trial of {samples} samples is too short for so many channels: take a longer interval or fewer channels, {shrink}"
+                    "a trial of {samples} samples is too short for so many channels: take a longer interval or fewer channels"
                 )
             }
-            Self::FlatChannel { channel } => {
-                format!("channel {channel} does not vary: leave it out, {shrink}")
-            }
+            Self::FlatChannel { channel } => format!("channel {channel} does not vary: leave it out"),
             Self::Duplicate { channels: [a, b] } => {
-                format!("channels {a} and {b} are the same up to scale: leave one out, {shrink}")
+                format!("channels {a} and {b} are the same up to scale: leave one out")
             }
             Self::AverageReference => {
-                format!(
-                    "all channels add up to zero, as after an average reference: leave one channel out, {shrink}"
-                )
+                "all channels add up to zero, as after an average reference: leave one channel out".into()
             }
             Self::NarrowBand { .. } => {
-                format!(
-                    "so narrow a band over so short a window tells few channels apart: take a wider band, a longer window or fewer channels, {shrink}"
-                )
+                "so narrow a band over so short a window tells few channels apart: take a wider band, a longer window or fewer channels".into()
             }
             Self::Dependent => {
-                format!(
-                    "some channels are combinations of others, as after interpolation or ICA: leave them out, {shrink}"
-                )
+                "some channels are combinations of others, as after interpolation or ICA: leave them out".into()
             }
         }
     }
+}
+
+/// Whether a channel of `n` varies so little beside the one that varies most that it alone costs the covariance its rank: what a filter leaves of a
+/// constant is rounding.
+pub(crate) fn is_flat(n: usize, variance: f64, largest: f64) -> bool {
+    variance <= floor(n, largest)
+}
+
+/// What is not above it counts as zero beside the largest.
+fn floor(n: usize, largest: f64) -> f64 {
+    n as f64 * f64::EPSILON * largest
 }
 
 impl std::fmt::Display for Cause {
@@ -179,22 +186,21 @@ pub struct QualitySummary {
 }
 
 impl QualitySummary {
-    /// Of none.
-    pub fn new() -> Self {
-        Self { rank: usize::MAX, smallest: f64::INFINITY, largest: f64::NEG_INFINITY, condition: 0.0 }
-    }
-
-    /// One more.
-    pub fn add(&mut self, quality: &Quality) {
-        self.rank = self.rank.min(quality.rank);
-        self.smallest = self.smallest.min(quality.smallest);
-        self.largest = self.largest.max(quality.largest);
-        self.condition = self.condition.max(quality.condition());
-    }
-}
-
-impl Default for QualitySummary {
-    fn default() -> Self {
-        Self::new()
+    /// The worst of these; nothing of none.
+    pub fn of(qualities: &[Quality]) -> Option<Self> {
+        qualities
+            .iter()
+            .map(|quality| Self {
+                rank: quality.rank,
+                smallest: quality.smallest,
+                largest: quality.largest,
+                condition: quality.condition(),
+            })
+            .reduce(|a, b| Self {
+                rank: a.rank.min(b.rank),
+                smallest: a.smallest.min(b.smallest),
+                largest: a.largest.max(b.largest),
+                condition: a.condition.max(b.condition),
+            })
     }
 }

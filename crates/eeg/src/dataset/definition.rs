@@ -177,6 +177,16 @@ impl Definition {
     }
 
     fn check(&self) -> Result<(), String> {
+        // A folder below the root is called so.
+        let plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.');
+        if !self.name.starts_with(|first: char| first.is_ascii_alphanumeric())
+            || !self.name.chars().all(plain)
+        {
+            return Err(format!(
+                "`name` is {:?}; it must be letters, digits, dashes, dots and underscores, and begin with a letter or digit",
+                self.name
+            ));
+        }
         let [start, end] = self.interval;
         if !(self.sfreq > 0.0 && self.sfreq <= FASTEST) {
             return Err(format!("`sfreq` is {:e}; it must be positive, at most {FASTEST:e}", self.sfreq));

@@ -1,12 +1,10 @@
 //! The files of a dataset: where they are, and how they get here.
 
-use std::fs::File;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use super::{Archive, Definition, Ids, Selection};
 use crate::Error;
-use crate::fetch::{Checksum, Fetcher, Locations, Progress, RemoteFile, State, record, verify};
+use crate::fetch::{Checksum, Fetcher, Locations, Progress, RemoteFile, State, verify};
 
 impl Definition {
     /// The folders in which its files are looked for: under each location, the folder of its name, the location itself, and where
@@ -53,7 +51,7 @@ impl Definition {
     /// downloaded.
     ///
     /// # Errors
-    /// As [`Definition::remote_files`] and [`Fetcher::fetch`].
+    /// As [`Definition::remote_files`], [`Fetcher::fetch`] and [`Fetcher::fetch_from_archive`].
     pub fn fetch(
         &self,
         subjects: Option<&Selection>,
@@ -80,8 +78,7 @@ impl Definition {
                 Some((archive, entry)) => {
                     let sha256 = archive.sha256.as_deref().and_then(Checksum::from_hex);
                     let whole = RemoteFile { sha256, ..RemoteFile::new(&archive.url, &archive.name) };
-                    fetcher.fetch(&whole, &home, progress)?;
-                    unpack(&home.join(&archive.name), entry, &home.join(&file.path))?;
+                    fetcher.fetch_from_archive(file, &whole, entry, &home, progress)?;
                 }
             }
         }
@@ -117,29 +114,4 @@ impl Definition {
         }
         Ok(())
     }
-}
-
-/// Writes an entry of a zip archive to a file, which appears when it is complete, with a record of its checksum.
-fn unpack(archive: &Path, prefix: &str, target: &Path) -> Result<(), Error> {
-    let fault = |source: io::Error| Error::File { path: archive.to_owned(), source };
-    let mut zip = zip::ZipArchive::new(File::open(archive).map_err(fault)?).map_err(|e| fault(e.into()))?;
-    let is_entry = |name: &str| name.rsplit('/').next().is_some_and(|name| name.starts_with(prefix));
-    let found = zip.file_names().filter_map(Result::ok).find(|name| is_entry(name));
-    let Some(name) = found.map(std::borrow::Cow::into_owned) else {
-        return Err(fault(io::Error::new(
-            io::ErrorKind::NotFound,
-            format!("no entry begins with \"{prefix}\""),
-        )));
-    };
-    let mut entry = zip.by_name(&name).map_err(|error| fault(error.into()))?;
-    let disk = |source: io::Error| Error::File { path: target.to_owned(), source };
-    if let Some(folder) = target.parent() {
-        std::fs::create_dir_all(folder).map_err(disk)?;
-    }
-    let part = target.with_extension("part");
-    let mut out = File::create(&part).map_err(disk)?;
-    io::copy(&mut entry, &mut out).and_then(|_| out.sync_all()).map_err(disk)?;
-    drop(out);
-    record::write(target, crate::fetch::sha256_of(&part)?)?;
-    std::fs::rename(&part, target).map_err(disk)
 }

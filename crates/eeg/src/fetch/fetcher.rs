@@ -25,6 +25,11 @@ pub enum Fetched {
         /// How many bytes came over the network; fewer than it has if the download was continued.
         received: u64,
     },
+    /// It was taken out of an archive.
+    Unpacked {
+        /// How many bytes came over the network for it; none if the archive was there.
+        received: u64,
+    },
 }
 
 /// Downloads files, once each.
@@ -77,11 +82,20 @@ impl Fetcher {
         root: &Path,
         progress: &mut dyn Progress,
     ) -> Result<Fetched, Error> {
-        let path = file.under(root)?;
-        let fetched =
-            if is_there(file, &path)? { Fetched::Present } else { self.get(file, &path, progress)? };
+        let fetched = self.bring(file, root, progress)?;
         progress.done(file, &fetched);
         Ok(fetched)
+    }
+
+    /// The same, without a word when it is done.
+    pub(super) fn bring(
+        &self,
+        file: &RemoteFile,
+        root: &Path,
+        progress: &mut dyn Progress,
+    ) -> Result<Fetched, Error> {
+        let path = file.under(root)?;
+        if is_there(file, &path)? { Ok(Fetched::Present) } else { self.get(file, &path, progress) }
     }
 
     fn get(&self, file: &RemoteFile, path: &Path, progress: &mut dyn Progress) -> Result<Fetched, Error> {
@@ -162,7 +176,7 @@ impl Fetcher {
 }
 
 /// Whether a file is there; a wrong one is an error.
-fn is_there(file: &RemoteFile, path: &Path) -> Result<bool, Error> {
+pub(super) fn is_there(file: &RemoteFile, path: &Path) -> Result<bool, Error> {
     let expected = Expected::of(file, path)?;
     match expected.judge(path)? {
         State::Good | State::Unchecked => Ok(true),

@@ -40,10 +40,11 @@ mod lock;
 mod neighbour;
 mod part;
 mod progress;
-pub(crate) mod record;
+mod record;
 mod remote;
 mod settings;
 mod transfer;
+mod unpack;
 mod verify;
 
 pub use checksum::{Checksum, Measure, sha256_of};

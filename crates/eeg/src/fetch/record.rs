@@ -31,7 +31,7 @@ pub(super) fn read(path: &Path) -> Result<Option<Checksum>, Error> {
 }
 
 /// Records the checksum of a file, so that `sha256sum --check` understands it.
-pub(crate) fn write(path: &Path, checksum: Checksum) -> Result<(), Error> {
+pub(super) fn write(path: &Path, checksum: Checksum) -> Result<(), Error> {
     let record = record_of(path);
     let draft = neighbour(&record, ".part");
     let name = path.file_name().unwrap_or_default().to_string_lossy();

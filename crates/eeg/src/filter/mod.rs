@@ -5,6 +5,7 @@ mod resample;
 mod zero_phase;
 
 pub use butterworth::{Section, band_pass};
+pub(crate) use resample::ratio;
 pub use resample::resample;
 pub use zero_phase::ZeroPhase;
 

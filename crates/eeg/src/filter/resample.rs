@@ -19,7 +19,7 @@ const CROSSINGS: usize = 10;
 /// If the samples are not a multiple of the channels.
 pub fn resample(channels: usize, samples: &[f64], from: f64, to: f64) -> Result<Vec<f64>, Error> {
     assert!(channels > 0 && samples.len().is_multiple_of(channels), "{channels} channels");
-    let (up, down) = ratio(from, to).ok_or(Error::Rates { from, to })?;
+    let (up, down) = ratio(from, to)?;
     let taps = low_pass(up, down);
     let (length, half) = (samples.len() / channels, taps.len() / 2);
     let resampled = (length * up).div_ceil(down);
@@ -39,15 +39,17 @@ pub fn resample(channels: usize, samples: &[f64], from: f64, to: f64) -> Result<
 }
 
 /// `to / from` in lowest terms.
-fn ratio(from: f64, to: f64) -> Option<(usize, usize)> {
-    if !(from > 0.0 && to > 0.0) {
-        return None;
-    }
-    (1..=LARGEST_FACTOR).find_map(|down| {
+///
+/// # Errors
+/// [`Error::Rates`] unless both are whole numbers up to 1000.
+pub(crate) fn ratio(from: f64, to: f64) -> Result<(usize, usize), Error> {
+    let fraction = |down: u64| {
         let up = (to / from * down as f64).round();
         let near = (up * from - to * down as f64).abs() <= 1e-9 * to * down as f64;
         (near && up >= 1.0 && up <= LARGEST_FACTOR as f64).then_some((up as usize, down as usize))
-    })
+    };
+    let found = if from > 0.0 && to > 0.0 { (1..=LARGEST_FACTOR).find_map(fraction) } else { None };
+    found.ok_or(Error::Rates { from, to })
 }
 
 /// A windowed sinc that cuts at the lower of the two Nyquist frequencies, with gain `up`.

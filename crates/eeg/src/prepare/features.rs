@@ -34,8 +34,8 @@ impl Features {
         if self.windows.is_empty() { vec![interval] } else { self.windows.clone() }
     }
 
-    /// What each of them is of, bands first.
-    pub(crate) fn names(&self, interval: [f64; 2]) -> Vec<String> {
+    /// What each of them is of, bands first, in trials with this interval.
+    pub fn names(&self, interval: [f64; 2]) -> Vec<String> {
         let windows: Vec<String> = self.windows(interval).into_iter().map(window_name).collect();
         let of_band = |band: &Band| windows.iter().map(|window| format!("{band}, {window}")).collect();
         self.bands.iter().flat_map::<Vec<String>, _>(of_band).collect()
@@ -46,6 +46,7 @@ impl Features {
         Making {
             estimator: Some(self.estimator.to_string()),
             align: None,
+            z_score: false,
             bands: self.bands.iter().map(ToString::to_string).collect(),
             windows: self.windows(interval).into_iter().map(window_name).collect(),
         }

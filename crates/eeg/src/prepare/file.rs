@@ -1,9 +1,10 @@
 //! One recording on disk, whatever its format.
 
+use std::io::{Read, Seek};
 use std::path::Path;
 
 use crate::dataset::{Definition, Format, MatLayout, microvolts_per};
-use crate::read::{EdfFile, MatFile};
+use crate::read::{EdfFile, MatFault, MatFile, MatVariable};
 use crate::{Annotation, Error};
 
 /// What a file says before its samples are read.
@@ -41,7 +42,7 @@ pub(super) fn samples(definition: &Definition, path: &Path, channels: &[usize]) 
     let mut samples;
     if let (Format::Mat, Some(layout)) = (definition.format, &definition.mat) {
         silent = vec![true; channels.len()];
-        samples = mat_samples(layout, path, channels)?;
+        samples = mat_samples(definition, layout, path, channels)?;
     } else {
         let mut file = EdfFile::open(path)?;
         let signals = &file.header().signals;
@@ -72,26 +73,34 @@ fn edf_facts(path: &Path) -> Result<Facts, Error> {
     Ok(Facts { channels: header.sampled().map(channel).collect(), annotations })
 }
 
-/// The shape of the signals of a MATLAB file: samples of a trial, and trials.
-fn mat_shape(layout: &MatLayout, path: &Path, dims: &[usize]) -> Result<(usize, usize), Error> {
-    let rows = layout.channels.len();
-    // A single trial has lost its third dimension.
-    match *dims {
-        [channels, samples] if channels == rows => Ok((samples, 1)),
-        [channels, samples, trials] if channels == rows => Ok((samples, trials)),
-        _ => Err(Error::MatShape {
-            path: path.to_owned(),
-            name: layout.data.clone(),
-            shape: dims.to_vec(),
-            channels: rows,
-        }),
+/// The signals of a MATLAB file, with the samples of a trial and the number of trials.
+fn mat_signals<'file, R: Read + Seek>(
+    layout: &MatLayout,
+    path: &Path,
+    file: &'file mut MatFile<R>,
+) -> Result<(MatVariable<'file, R>, usize, usize), Error> {
+    let (rows, name) = (layout.channels.len(), || layout.data.clone());
+    let data = file.find(&layout.data)?;
+    // Its imaginary parts would be taken for more trials.
+    if data.is_complex() {
+        return Err(Error::Mat { path: path.to_owned(), fault: MatFault::Complex { name: name() } });
     }
+    // A single trial has lost its third dimension.
+    let (samples, trials) = match *data.dims() {
+        [channels, samples] if channels == rows => (samples, 1),
+        [channels, samples, trials] if channels == rows => (samples, trials),
+        ref dims => {
+            let shape = dims.to_vec();
+            return Err(Error::MatShape { path: path.to_owned(), name: name(), shape, channels: rows });
+        }
+    };
+    Ok((data, samples, trials))
 }
 
 fn mat_facts(definition: &Definition, layout: &MatLayout, path: &Path) -> Result<Facts, Error> {
     let mut file = MatFile::open(path)?;
     let labels = file.numbers(&layout.labels)?.values;
-    let (samples, trials) = mat_shape(layout, path, file.find(&layout.data)?.dims())?;
+    let (_, samples, trials) = mat_signals(layout, path, &mut file)?;
     if labels.len() != trials {
         let (name, path) = (layout.labels.clone(), path.to_owned());
         return Err(Error::MatLabels { path, name, labels: labels.len(), trials });
@@ -121,14 +130,27 @@ fn mat_facts(definition: &Definition, layout: &MatLayout, path: &Path) -> Result
 }
 
 /// Trials one after the other, each channel less its mean over the trial, with zeros between them.
-fn mat_samples(layout: &MatLayout, path: &Path, channels: &[usize]) -> Result<Vec<f64>, Error> {
+fn mat_samples(
+    definition: &Definition,
+    layout: &MatLayout,
+    path: &Path,
+    channels: &[usize],
+) -> Result<Vec<f64>, Error> {
     let mut file = MatFile::open(path)?;
-    let mut data = file.find(&layout.data)?;
-    let (length, _) = mat_shape(layout, path, data.dims())?;
+    let (mut data, length, trials) = mat_signals(layout, path, &mut file)?;
     let (rows, padding) = (layout.channels.len(), layout.padding * channels.len());
     let mut trial = vec![0.0; rows * length];
     let (mut means, mut samples) = (vec![0.0; channels.len()], Vec::new());
-    while data.read(&mut trial)? > 0 {
+    for number in 0..trials {
+        data.read(&mut trial)?;
+        // Before the mean spreads it over the trial.
+        for (sample, row) in trial.chunks_exact(rows).enumerate() {
+            if let Some(&channel) = channels.iter().find(|&&channel| !row[channel].is_finite()) {
+                let place = format!("{}, trial {number}, sample {sample}", path.display());
+                let name = definition.channel_name(&layout.channels[channel]).to_owned();
+                return Err(Error::NotFinite { place, channel: name, value: row[channel] });
+            }
+        }
         means.fill(0.0);
         for sample in trial.chunks_exact(rows) {
             for (mean, &channel) in means.iter_mut().zip(channels) {

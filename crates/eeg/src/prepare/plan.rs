@@ -1,6 +1,7 @@
 //! Everything that can be known and checked before the work begins.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
@@ -8,7 +9,9 @@ use rayon::prelude::*;
 use super::file::{Facts, FileChannel};
 use crate::dataset::{Definition, Ids, Selection, natural};
 use crate::epochs::{Dropped, Epoch, epochs, is_bad};
+use crate::filter::ratio;
 use crate::read::is_voltage;
+use crate::segments::{is_interruption, segments};
 use crate::{About, Error, Making, Origin};
 
 /// What is asked for.
@@ -49,6 +52,8 @@ pub struct Run {
     pub epochs: Vec<Epoch>,
     /// The places of the plan's channels in the file.
     pub(super) places: Vec<usize>,
+    /// The pieces that are filtered by themselves, in samples of the definition's rate.
+    pub(super) segments: Vec<Range<usize>>,
 }
 
 /// A subject that the definition leaves out.
@@ -99,15 +104,19 @@ impl Plan {
                 });
             }
             let sfreq = definition.sfreq;
+            if let Err(fault) = ratio(measured, sfreq) {
+                return Err(Error::Recording { path, source: Box::new(fault) });
+            }
             let samples = (samples as f64 * sfreq / measured).ceil() as usize;
-            let ids_of = (&*ids.subject, &*ids.run);
-            let (epochs, dropped) =
-                epochs(&definition, &classes, ids_of, (samples, sfreq), &facts.annotations);
-            // What is annotated as bad is heeded, not ignored.
+            let (epochs, dropped) = epochs(&definition, &classes, ids, (samples, sfreq), &facts.annotations);
+            let segments = segments(&facts.annotations, samples, sfreq);
+            // What is annotated as bad or as an interruption is heeded, not ignored.
+            let heeded = |text: &str| is_bad(text) || is_interruption(text);
             let texts = facts.annotations.into_iter().map(|annotation| annotation.text);
             let nobodys =
-                texts.filter(|text| definition.class_of(&ids.run, text).is_none() && !is_bad(text)).collect();
-            Ok((Run { ids: ids.clone(), path, sfreq: measured, epochs, places }, dropped, nobodys))
+                texts.filter(|text| definition.class_of(&ids.run, text).is_none() && !heeded(text)).collect();
+            let run = Run { ids: ids.clone(), path, sfreq: measured, epochs, places, segments };
+            Ok((run, dropped, nobodys))
         };
         // All first, so that of several faults it is always the first that is reported.
         let looked: Vec<Result<_, _>> = recordings.par_iter().map(look).collect();

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::file::samples;
 use super::{Features, Plan, Progress, Run};
 use crate::about::{MICROVOLTS, NO_UNIT, SQUARE_MICROVOLTS};
-use crate::covariance::{CovarianceWorkspace, Quality, QualitySummary};
+use crate::covariance::{CovarianceWorkspace, Quality};
 use crate::filter::{Band, ZeroPhase, resample};
 use crate::{About, Covariances, Error, Making, Trials};
 
@@ -15,7 +15,7 @@ use crate::{About, Covariances, Error, Making, Trials};
 const SUBJECTS_PER_THREAD: usize = 4;
 
 impl Plan {
-    /// The covariances of all trials, and the worst of their qualities.
+    /// The covariances of all trials, and the quality of each, before recentring.
     ///
     /// # Errors
     /// As [`Plan::each_covariances`].
@@ -24,14 +24,14 @@ impl Plan {
         features: &Features,
         recentre: Option<SpdMetric>,
         progress: &impl Progress,
-    ) -> Result<(Covariances, QualitySummary), Error> {
+    ) -> Result<(Covariances, Vec<Quality>), Error> {
         let mut all = Vec::with_capacity(self.trials() * features.inputs() * self.channels().len().pow(2));
-        let summary = self.each_covariances(features, recentre, progress, |covariances| {
+        let qualities = self.each_covariances(features, recentre, progress, |covariances| {
             all.extend_from_slice(covariances.matrices());
             Ok(())
         })?;
         let names = features.names(self.definition().interval);
-        Ok((Covariances::new(self.about_covariances(features, recentre), names, all)?, summary))
+        Ok((Covariances::new(self.about_covariances(features, recentre), names, all)?, qualities))
     }
 
     /// What is known of the covariances of all trials.
@@ -47,25 +47,25 @@ impl Plan {
         Making { estimator: None, ..Features::whole_trial(band).making(self.definition().interval) }
     }
 
-    /// Gives the covariances of one subject after the other, recentred on all its trials if asked for, to `sink`; returns the worst of the qualities
-    /// (before recentring).
+    /// Gives the covariances of one subject after the other, recentred on all its trials if asked for, to `sink`; returns the quality of each,
+    /// before recentring.
     ///
     /// # Errors
     /// [`Error::Window`], [`Error::Band`] and [`Error::Setting`] for features that do not fit the trials; faults of files; [`Error::Deficient`] for a covariance
-    /// that is not positive definite; whatever `sink` returns.
+    /// that is not positive definite; [`Error::Interrupted`]; whatever `sink` returns.
     pub fn each_covariances(
         &self,
         features: &Features,
         recentre: Option<SpdMetric>,
         progress: &impl Progress,
         mut sink: impl FnMut(Covariances) -> Result<(), Error> + Send,
-    ) -> Result<QualitySummary, Error> {
+    ) -> Result<Vec<Quality>, Error> {
         let (definition, length) = (self.definition(), self.trial_length());
         let windows = features.ranges(definition.interval, definition.sfreq, length)?;
         let extents = features.extents(&windows, definition.sfreq);
         let names = features.names(definition.interval);
         let making = features.making(definition.interval);
-        let mut summary = QualitySummary::new();
+        let mut all = Vec::with_capacity(self.trials() * features.inputs());
         let work = |runs: &[Run], about: About| -> Result<(Covariances, Vec<Quality>), Error> {
             let n = about.channels.len();
             let mut workspace = CovarianceWorkspace::new(n)?;
@@ -74,7 +74,7 @@ impl Plan {
             for run in runs {
                 let size = features.inputs() * n * n;
                 let own = &mut matrices[first * size..(first + run.epochs.len()) * size];
-                self.bands(run, &features.bands, |band, filtered| {
+                self.bands(run, &features.bands, progress, |band, filtered| {
                     for (epoch, own) in run.epochs.iter().zip(own.chunks_exact_mut(size)) {
                         let trial = &filtered[epoch.start * n..(epoch.start + length) * n];
                         let places = own[band * windows.len() * n * n..].chunks_exact_mut(n * n);
@@ -98,12 +98,10 @@ impl Plan {
             Ok((covariances, qualities))
         };
         self.each_subject(SQUARE_MICROVOLTS, work, |(covariances, qualities)| {
-            for quality in &qualities {
-                summary.add(quality);
-            }
+            all.extend(qualities);
             sink(covariances)
         })?;
-        Ok(summary)
+        Ok(all)
     }
 
     /// The trials of all subjects in one band.
@@ -125,7 +123,7 @@ impl Plan {
     /// Gives the filtered trials of one subject after the other to `sink`.
     ///
     /// # Errors
-    /// [`Error::Band`]; faults of files; whatever `sink` returns.
+    /// [`Error::Band`]; faults of files; [`Error::Interrupted`]; whatever `sink` returns.
     pub fn each_trials(
         &self,
         band: Band,
@@ -137,7 +135,7 @@ impl Plan {
             let n = about.channels.len();
             let mut all = Vec::with_capacity(about.origins.len() * length * n);
             for run in runs {
-                self.bands(run, &[band], |_, filtered| {
+                self.bands(run, &[band], progress, |_, filtered| {
                     for epoch in &run.epochs {
                         all.extend_from_slice(&filtered[epoch.start * n..(epoch.start + length) * n]);
                     }
@@ -176,8 +174,12 @@ impl Plan {
         &self,
         run: &Run,
         bands: &[Band],
+        progress: &impl Progress,
         mut sink: impl FnMut(usize, &[f64]) -> Result<(), Error>,
     ) -> Result<(), Error> {
+        if progress.interrupted() {
+            return Err(Error::Interrupted);
+        }
         if run.epochs.is_empty() {
             return Ok(());
         }
@@ -196,7 +198,9 @@ impl Plan {
         for (index, &band) in bands.iter().enumerate() {
             let filter = ZeroPhase::band_pass(band, definition.sfreq)?;
             let mut filtered = if index + 1 < bands.len() { raw.clone() } else { std::mem::take(&mut raw) };
-            filter.apply(simd, n, &mut filtered);
+            for segment in &run.segments {
+                filter.apply(simd, n, &mut filtered[segment.start * n..segment.end * n]);
+            }
             sink(index, &filtered)?;
         }
         Ok(())

@@ -34,6 +34,12 @@ pub enum StoreFault {
         /// What it is.
         name: String,
     },
+    /// Whether trials were scaled is neither yes nor no.
+    #[error("`z_score` is {values:?}; it must be 0 or 1")]
+    ZScore {
+        /// What it is.
+        values: Vec<i64>,
+    },
     /// A label is not one of the classes.
     #[error("`y` has the label {label} at trial {trial}, but there are {classes} classes (counted from 0)")]
     Label {

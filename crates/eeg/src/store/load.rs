@@ -174,6 +174,13 @@ impl Archive<'_> {
                 return Err(self.fault(StoreFault::Align { name }));
             }
         }
+        if self.has("z_score") {
+            making.z_score = match self.file.integers("z_score")?.values[..] {
+                [0] => false,
+                [1] => true,
+                ref values => return Err(self.fault(StoreFault::ZScore { values: values.to_vec() })),
+            };
+        }
         if self.has("bands") {
             making.bands = self.names("bands", None)?;
         }

@@ -11,9 +11,10 @@
 //! | `inputs` | inputs | what each covariance of a trial is of |
 //! | `sfreq`, `unit`, `kind` | scalars | hertz; `uV`, `uV^2` or `1`; `trials` or `covariances` |
 //! | `estimator`, `align` | scalars | as on the command line; `none` if not aligned |
+//! | `z_score` | scalar | 1 if every channel of every trial has mean 0 and deviation 1, otherwise 0 |
 //! | `bands`, `windows` | | names, such as `8-32 Hz` and `0-3 s` |
 //!
-//! Files need not have `inputs`, `kind`, and what the last two rows list: other programs do not know how the data were made, or do not say.
+//! Files need not have `inputs`, `kind`, and what the last three rows list: other programs do not know how the data were made, or do not say.
 
 mod fault;
 mod load;

@@ -9,7 +9,7 @@ use crate::about::MICROVOLTS;
 use crate::filter::Band;
 use crate::npz::NpzWriter;
 use crate::prepare::{Features, Plan, Progress};
-use crate::{About, Alignment, Covariances, Error, Making, QualitySummary, Trials};
+use crate::{About, Alignment, Covariances, Error, Making, Quality, Trials};
 
 impl Covariances {
     /// Writes them to a file, which appears when it is complete.
@@ -39,7 +39,7 @@ impl Trials {
         let shape = [self.len(), self.about.channels.len(), self.length()];
         let mut rows = writer.float_rows::<f32>("X", &shape)?;
         for trial in 0..self.len() {
-            rows.push(&channel_by_channel(shape[1], self.trial(trial)))?;
+            rows.push(&channel_by_channel(self, trial)?)?;
         }
         rows.finish()?;
         write_about(&mut writer, &self.about, "trials", &[])?;
@@ -48,8 +48,8 @@ impl Trials {
 }
 
 impl Plan {
-    /// Prepares covariances and writes them subject by subject, without holding them all; returns what is known of them and the worst of their
-    /// qualities.
+    /// Prepares covariances and writes them subject by subject, without holding them all; returns what is known of them and the quality of each,
+    /// before recentring.
     ///
     /// # Errors
     /// As [`Plan::each_covariances`], and [`Error::File`].
@@ -59,18 +59,18 @@ impl Plan {
         recentre: Option<SpdMetric>,
         path: &Path,
         progress: &impl Progress,
-    ) -> Result<(About, QualitySummary), Error> {
+    ) -> Result<(About, Vec<Quality>), Error> {
         let (n, inputs) = (self.channels().len(), features.inputs());
         let mut writer = NpzWriter::create(path)?;
         let mut rows = writer.float_rows::<f64>("X", &shape(self.trials(), inputs, n))?;
-        let summary = self.each_covariances(features, recentre, progress, |covariances| {
+        let qualities = self.each_covariances(features, recentre, progress, |covariances| {
             covariances.matrices().chunks_exact(inputs * n * n).try_for_each(|row| rows.push(row))
         })?;
         rows.finish()?;
         let about = self.about_covariances(features, recentre);
         write_about(&mut writer, &about, "covariances", &features.names(self.definition().interval))?;
         writer.finish()?;
-        Ok((about, summary))
+        Ok((about, qualities))
     }
 
     /// Prepares trials and writes them subject by subject, without holding them all. `change` may align or scale the trials of each subject, and
@@ -97,7 +97,7 @@ impl Plan {
             change(&mut trials)?;
             about.unit.clone_from(&trials.about.unit);
             about.making.clone_from(&trials.about.making);
-            (0..trials.len()).try_for_each(|trial| rows.push(&channel_by_channel(n, trials.trial(trial))))
+            (0..trials.len()).try_for_each(|trial| rows.push(&channel_by_channel(&trials, trial)?))
         })?;
         rows.finish()?;
         write_about(&mut writer, &about, "trials", &[])?;
@@ -112,9 +112,20 @@ fn shape(trials: usize, inputs: usize, n: usize) -> Vec<usize> {
 }
 
 /// Samples with all channels each become channels with all samples each.
-fn channel_by_channel(channels: usize, samples: &[f64]) -> Vec<f32> {
-    let each = (0..channels).flat_map(|channel| samples[channel..].iter().step_by(channels));
-    each.map(|&x| x as f32).collect()
+fn channel_by_channel(trials: &Trials, trial: usize) -> Result<Vec<f32>, Error> {
+    let (samples, channels) = (trials.trial(trial), &trials.about.channels);
+    let mut row = Vec::with_capacity(samples.len());
+    for (first, channel) in channels.iter().enumerate() {
+        for &value in samples[first..].iter().step_by(channels.len()) {
+            let stored = value as f32;
+            if !stored.is_finite() {
+                let (place, channel) = (trials.about.name(trial), channel.clone());
+                return Err(Error::TooLarge { place, channel, value });
+            }
+            row.push(stored);
+        }
+    }
+    Ok(row)
 }
 
 fn write_about(writer: &mut NpzWriter, about: &About, kind: &str, inputs: &[String]) -> Result<(), Error> {
@@ -137,11 +148,12 @@ fn write_about(writer: &mut NpzWriter, about: &About, kind: &str, inputs: &[Stri
 
 /// What is not known is left out.
 fn write_making(writer: &mut NpzWriter, making: &Making) -> Result<(), Error> {
-    let Making { estimator, align, bands, windows } = making;
+    let Making { estimator, align, z_score, bands, windows } = making;
     if let Some(estimator) = estimator {
         writer.strings("estimator", &[], &[estimator])?;
     }
     writer.strings("align", &[], &[align.map_or(NOT_ALIGNED, Alignment::name)])?;
+    writer.integers("z_score", &[], &[i64::from(*z_score)])?;
     for (name, list) in [("bands", bands), ("windows", windows)] {
         if !list.is_empty() {
             writer.strings(name, &[list.len()], list)?;

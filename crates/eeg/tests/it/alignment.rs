@@ -130,6 +130,47 @@ fn euclidean_alignment_whitens_the_mean() {
     );
 }
 
+/// A reference without full rank is named with its subject, its rank, the likely cause and a remedy: the inverse root would blow rounding up.
+#[test]
+fn a_reference_without_full_rank_is_an_error() {
+    let (n, count, length) = (4, 6, 50);
+    let error = |change: fn(&mut [f64])| {
+        let sound = trials(n, count, length);
+        let mut samples: Vec<f64> = (0..count).flat_map(|trial| sound.trial(trial).to_vec()).collect();
+        samples.chunks_exact_mut(n).for_each(change);
+        let mut trials = Trials::new(sound.about.clone(), length, samples).unwrap();
+        trials.align().unwrap_err()
+    };
+    for (change, cause, hint) in [
+        // What a filter leaves of a constant.
+        (
+            (|row| row[2] = 1e-12 * row[0]) as fn(&mut [f64]),
+            "channel C2 is flat",
+            "channel C2 does not vary: leave it out, or do not align trials",
+        ),
+        (
+            |row| row[3] = 2.0 * row[1],
+            "channels C1 and C3 are the same",
+            "channels C1 and C3 are the same up to scale: leave one out, or do not align trials",
+        ),
+        (
+            |row| row[3] = -row[0] - row[1] - row[2],
+            "the channels add up to zero",
+            "all channels add up to zero, as after an average reference: leave one channel out, or do not align trials",
+        ),
+    ] {
+        let error = error(change);
+        let text = error.to_string();
+        let start =
+            "the mean of X X^T over 6 trials of subject 7 has rank 3 with 4 channels (smallest eigenvalue ";
+        assert!(text.starts_with(start) && text.ends_with(&format!("): {cause}")), "{text}");
+        assert_eq!(error.hint().unwrap(), hint);
+    }
+    let huge = Trials::new(about(2, 1), 2, vec![1e200, 0.0, 0.0, 1e200]).unwrap();
+    let error = EuclideanAlignment::fit(&huge, &[0]).unwrap_err().to_string();
+    assert!(error.starts_with("subject 7, mean of X X^T: entry (0, 0) of matrix 0 is inf"), "{error}");
+}
+
 #[test]
 fn z_scores_have_mean_zero_and_variance_one() {
     let (n, count, length) = (3, 2, 40);
@@ -147,6 +188,9 @@ fn z_scores_have_mean_zero_and_variance_one() {
     let flat =
         Trials::new(about(2, 1), 3, vec![1.0, 5.0, 2.0, 5.0, 3.0, 5.0]).unwrap().z_score().unwrap_err();
     assert_eq!(flat.to_string(), "trial 0 (subject 7, session 0, run 4): channel C1 does not vary");
+    // Rounding is no signal.
+    let mut rounding = Trials::new(about(2, 1), 3, vec![1.0, 1e-9, 2.0, -1e-9, 3.0, 0.0]).unwrap();
+    assert_eq!(rounding.z_score().unwrap_err().to_string(), flat.to_string());
 }
 
 #[test]

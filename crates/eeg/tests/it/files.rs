@@ -2,10 +2,11 @@
 
 use std::io::Write;
 use std::path::Path;
+use std::sync::mpsc::Sender;
 
 use fedspd_eeg::Definition;
 use fedspd_eeg::dataset::definition;
-use fedspd_eeg::fetch::{Environment, Fetcher, Locations, Settings, State};
+use fedspd_eeg::fetch::{Environment, Fetched, Fetcher, Locations, Progress, RemoteFile, Settings, State};
 
 use crate::support::server::{Reply, Server};
 
@@ -87,20 +88,100 @@ fn offline_means_offline() {
     assert!(server.requests().is_empty());
 }
 
-#[test]
-fn archives_are_unpacked_subject_by_subject() {
+/// An archive with the files of two subjects.
+fn archive() -> Vec<u8> {
     let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
     for (name, content) in [("data1/cl_a.mat", "first"), ("data1/cyy_b.mat", "second")] {
         zip.start_file(name, zip::write::SimpleFileOptions::default()).unwrap();
         zip.write_all(content.as_bytes()).unwrap();
     }
-    let bytes = zip.finish().unwrap().into_inner();
-    let server = Server::new([Reply::whole(&bytes)]);
-    let folder = tempfile::tempdir().unwrap();
+    zip.finish().unwrap().into_inner()
+}
+
+/// Weibo2014 with three subjects, whose archive is at this server.
+fn weibo(server: &Server) -> Definition {
     let mut weibo = definition("weibo2014").unwrap();
     weibo.subjects = Some("1-3".parse().unwrap());
     weibo.source.as_mut().unwrap().archives[0].url = server.url("/data1.zip");
-    let locations = locations(folder.path());
+    weibo
+}
+
+/// What became of each file.
+#[derive(Default)]
+struct Told {
+    done: Vec<(String, Fetched)>,
+    waited: Option<Sender<()>>,
+}
+
+impl Progress for Told {
+    fn waiting(&mut self, _: &RemoteFile) {
+        self.waited.take().unwrap().send(()).unwrap();
+    }
+
+    fn done(&mut self, file: &RemoteFile, fetched: &Fetched) {
+        self.done.push((file.path.display().to_string(), *fetched));
+    }
+}
+
+/// Two processes may want the same file: the second waits while the first unpacks, and takes what it finds.
+#[test]
+fn an_archive_is_unpacked_by_one_at_a_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = folder.path().join("weibo2014");
+    std::fs::create_dir(&home).unwrap();
+    std::fs::write(home.join("data1.zip"), archive()).unwrap();
+    let lock = std::fs::File::create(home.join("subject_1.mat.lock")).unwrap();
+    lock.lock().unwrap();
+    let (told, waits) = std::sync::mpsc::channel();
+    let root = folder.path().to_owned();
+    let second = std::thread::spawn(move || {
+        let mut progress = Told { waited: Some(told), ..Told::default() };
+        let weibo = weibo(&Server::new([]));
+        weibo.fetch(Some(&"1".parse().unwrap()), &locations(&root), &fetcher(true), &mut progress).unwrap();
+        progress.done
+    });
+    waits.recv_timeout(std::time::Duration::from_secs(20)).unwrap();
+    std::fs::write(home.join("subject_1.mat"), "of the first").unwrap();
+    drop(lock);
+    assert_eq!(second.join().unwrap(), [("subject_1.mat".to_owned(), Fetched::Present)]);
+    assert_eq!(std::fs::read_to_string(home.join("subject_1.mat")).unwrap(), "of the first");
+}
+
+/// What is told is of the files of the dataset: the archive they come in is none of them.
+#[test]
+fn files_of_archives_are_counted_once_each() {
+    let bytes = archive();
+    let server = Server::new([Reply::whole(&bytes)]);
+    let folder = tempfile::tempdir().unwrap();
+    let (weibo, locations, two) = (weibo(&server), locations(folder.path()), "1-2".parse().unwrap());
+    let fetch = || {
+        let mut told = Told::default();
+        weibo.fetch(Some(&two), &locations, &fetcher(false), &mut told).unwrap();
+        told.done
+    };
+    let done = |fetched: [Fetched; 2]| {
+        let names = ["subject_1.mat".to_owned(), "subject_2.mat".to_owned()];
+        names.into_iter().zip(fetched).collect::<Vec<_>>()
+    };
+    let received = bytes.len() as u64;
+    assert_eq!(fetch(), done([Fetched::Unpacked { received }, Fetched::Unpacked { received: 0 }]));
+    assert_eq!(fetch(), done([Fetched::Present; 2]));
+    std::fs::remove_file(folder.path().join("weibo2014/subject_2.mat")).unwrap();
+    assert_eq!(fetch(), done([Fetched::Present, Fetched::Unpacked { received: 0 }]));
+    let mut names: Vec<_> = std::fs::read_dir(folder.path().join("weibo2014"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    names.sort();
+    let records = ["subject_1.mat", "subject_1.mat.sha256", "subject_2.mat", "subject_2.mat.sha256"];
+    assert_eq!(names, [&["data1.zip", "data1.zip.sha256"][..], &records].concat());
+}
+
+#[test]
+fn archives_are_unpacked_subject_by_subject() {
+    let server = Server::new([Reply::whole(&archive())]);
+    let folder = tempfile::tempdir().unwrap();
+    let (weibo, locations) = (weibo(&server), locations(folder.path()));
     let two = "1-2".parse().unwrap();
     weibo.fetch(Some(&two), &locations, &fetcher(false), &mut ()).unwrap();
     let content = |subject: u8| {

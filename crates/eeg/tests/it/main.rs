@@ -5,10 +5,12 @@
 mod alignment;
 mod covariance;
 mod edf;
+mod faulty;
 mod fetch;
 mod files;
 mod filter;
 mod golden_edf;
+mod inspect;
 mod locations;
 mod mat;
 mod npz;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use fedspd_eeg::dataset::{Selection, built_in, definition};
 use fedspd_eeg::filter::Band;
 use fedspd_eeg::prepare::{Features, Plan, PlanOptions};
-use fedspd_eeg::{Definition, DropReason, Error, Estimator, NO_UNIT};
+use fedspd_eeg::{Definition, DropReason, Error, Estimator, NO_UNIT, QualitySummary};
 use fedspd_manifold::SpdMetric;
 
 use crate::support::{array, distance, golden, transposed};
@@ -50,9 +50,11 @@ fn epochs_and_covariances_equal_those_of_mne() {
         [("covariances", Estimator::Sample), ("oas", Estimator::Oas), ("ledoit-wolf", Estimator::LedoitWolf)]
     {
         let features = Features { estimator, ..Features::whole_trial(BAND) };
-        let (covariances, summary) = plan.covariances(&features, None, &()).unwrap();
+        let (covariances, qualities) = plan.covariances(&features, None, &()).unwrap();
         let (_, expected) = array::<f64>("eeg", &format!("physionet-{name}"));
         assert!(distance(covariances.matrices(), &expected) < 1e-9, "{name}");
+        assert_eq!(qualities, covariances.quality().unwrap());
+        let summary = QualitySummary::of(&qualities).unwrap();
         assert!(summary.rank == 6 && summary.smallest > 0.0);
     }
     let features = Features::whole_trial(BAND);
@@ -440,6 +442,11 @@ events = [{ classes = { T1 = "one" } }]
         Definition::parse(Path::new("mine.toml"), &text).unwrap_err().to_string()
     };
     for (from, to, expected) in [
+        (
+            "\"mine\"",
+            "\"../mine\"",
+            "mine.toml: `name` is \"../mine\"; it must be letters, digits, dashes, dots and underscores, and begin with a letter or digit",
+        ),
         ("sfreq = 160", "sfreq = 0", "mine.toml: `sfreq` is 0e0; it must be positive, at most 1e6"),
         ("[0, 3]", "[3, 3]", "mine.toml: `interval` is [3, 3]; it must begin before it ends"),
         ("[8, 32]", "[8, 80]", "mine.toml: `band` is [8, 80]; it must lie between 0 and 80 Hz"),
@@ -468,6 +475,9 @@ events = [{ classes = { T1 = "one" } }]
         ("\"edf\"", "\"mat\"", "mine.toml: `format` is \"mat\", but there is no table `mat`"),
     ] {
         assert_eq!(message(from, to), expected);
+    }
+    for name in ["", "..", ".", "/mine", "a/b", "a\\\\b", "my study", "-mine"] {
+        assert!(message("\"mine\"", &format!("\"{name}\"")).starts_with("mine.toml: `name` is "), "{name}");
     }
     let unknown = message("sfreq = 160", "sfrq = 160");
     assert!(
@@ -500,4 +510,24 @@ fn threads_change_no_bit() {
         pool.install(|| plan.covariances(&features, Some(SpdMetric::AffineInvariant), &()).unwrap().0)
     };
     assert_eq!(on(1), on(3));
+}
+
+/// MNE's `raw.filter` does not ring across places where recordings were joined or paused, and of events at one time it takes the shortest first.
+#[test]
+fn interrupted_recordings_are_filtered_and_cut_as_mne_does() {
+    let text = "name = \"mine\"\nformat = \"edf\"\nfiles = \"{subject}.edf\"\nsubjects = \"interrupted\"\nsfreq = 160\ninterval = [0, 3]\nband = [8, 32]\nevents = [{ classes = { T1 = \"one\", T2 = \"two\" } }]\n";
+    let mine = Definition::parse(Path::new("mine.toml"), text).unwrap();
+    let plan = Plan::new(mine, &[golden("eeg")], &PlanOptions::default()).unwrap();
+    let (_, events) = array::<i64>("eeg", "interrupted-events");
+    let ours = plan.subjects()[0][0].epochs.iter().flat_map(|epoch| [epoch.start as i64, epoch.label as i64]);
+    assert_eq!(ours.collect::<Vec<_>>(), events);
+    let dropped: Vec<(&str, f64)> = plan.dropped.iter().map(|d| (&*d.text, d.onset)).collect();
+    assert_eq!(dropped, [("T1", 3.0), ("T1", 10.5), ("T1", 16.0)]);
+    assert!(plan.ignored.is_empty(), "{:?}", plan.ignored);
+    let trials = plan.all_trials(BAND, &()).unwrap();
+    let (shape, expected) = array::<f64>("eeg", "interrupted-trials");
+    for (trial, expected) in expected.chunks_exact(shape[1] * shape[2]).enumerate() {
+        let far = distance(trials.trial(trial), &transposed(shape[1], shape[2], expected));
+        assert!(far < 1e-9, "trial {trial}: {far:e}");
+    }
 }

@@ -34,6 +34,7 @@ fn how_data_were_made_comes_back() {
     covariances.about.making = Making {
         estimator: Some("oas".into()),
         align: Some(Alignment::LogEuclidean),
+        z_score: false,
         bands: vec!["8-32 Hz".into()],
         windows: vec!["0-3 s".into()],
     };
@@ -70,6 +71,13 @@ fn alignment_leaves_its_name() {
     trials.align().unwrap();
     trials.save(&path).unwrap();
     assert_eq!(align(), Some(Alignment::Euclidean));
+    let z_score = || load(&path).unwrap().about().making.z_score;
+    assert!(!z_score());
+    trials.z_score().unwrap();
+    trials.save(&path).unwrap();
+    assert!(z_score());
+    let written = NpzFile::open(&path).unwrap().integers("z_score").unwrap();
+    assert_eq!(written, NpyArray { shape: vec![], values: vec![1] });
 }
 
 #[test]

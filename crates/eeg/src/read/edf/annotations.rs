@@ -24,7 +24,8 @@ pub(super) struct Notes {
     span: Range<usize>,
     /// When the first record begins.
     origin: f64,
-    annotations: Vec<Annotation>,
+    /// Those of each signal.
+    annotations: Vec<Vec<Annotation>>,
 }
 
 struct NoteSignal {
@@ -53,7 +54,9 @@ impl Notes {
             label: signal.label.clone(),
             bytes: within(&signal.bytes),
         });
-        Self { signals: signals.collect(), span: start..end, origin: 0.0, annotations: Vec::new() }
+        let signals: Vec<NoteSignal> = signals.collect();
+        let annotations = vec![Vec::new(); signals.len()];
+        Self { signals, span: start..end, origin: 0.0, annotations }
     }
 
     /// What of each record is needed; empty if there are no annotations.
@@ -75,11 +78,11 @@ impl Notes {
             // A continuous file that does not say when it begins, begins at its start.
             self.origin = self.time(record, bytes)?.unwrap_or(0.0);
         }
-        for signal in &self.signals {
+        for (signal, annotations) in self.signals.iter().zip(&mut self.annotations) {
             for list in signal.lists(record, bytes) {
                 let list = list?;
                 let texts = list.texts.split_terminator(char::from(END_OF_PART));
-                self.annotations.extend(texts.filter(|text| !text.is_empty()).map(|text| Annotation {
+                annotations.extend(texts.filter(|text| !text.is_empty()).map(|text| Annotation {
                     onset: list.onset - self.origin,
                     duration: list.duration,
                     text: text.to_owned(),
@@ -89,10 +92,11 @@ impl Notes {
         Ok(())
     }
 
-    /// By onset; those at the same time in the order of the file.
-    pub(super) fn finish(mut self) -> Vec<Annotation> {
-        self.annotations.sort_by(|a, b| a.onset.total_cmp(&b.onset));
-        self.annotations
+    /// In MNE's order, which for those of equal times is signal by signal.
+    pub(super) fn finish(self) -> Vec<Annotation> {
+        let mut annotations = self.annotations.concat();
+        annotations.sort_by(Annotation::order);
+        annotations
     }
 }
 

@@ -2,12 +2,14 @@
 
 use std::fmt;
 
+use serde::Serialize;
+
 /// How far a record may begin from where the one before it ended, in samples of the fastest signal. The times of records are decimal
 /// numbers with the digits that a program chose to write; less than half a sample cannot be told from rounding.
 const LARGEST_ROUNDING: f64 = 0.5;
 
 /// A place where a record does not begin when the one before it ends.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Gap {
     /// The record after it.
     pub record: usize,

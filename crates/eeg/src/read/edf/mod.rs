@@ -141,6 +141,22 @@ impl<R: Read + Seek> EdfFile<R> {
         })
     }
 
+    /// Gives the samples of some signals to `visit`, as [`Self::read`] would return them, but one record after the other, whatever gaps are
+    /// between them.
+    ///
+    /// # Errors
+    /// Signals that do not exist, hold annotations, have different rates or no scale; as [`Self::annotations`].
+    pub fn each(&mut self, signals: &[usize], mut visit: impl FnMut(&[f64])) -> Result<(), EdfFault> {
+        let selection = Selection::new(&self.header, signals)?;
+        let mut samples = Vec::new();
+        self.each_record(selection.span(), |_, bytes| {
+            samples.clear();
+            selection.append(bytes, &mut samples);
+            visit(&samples);
+            Ok(())
+        })
+    }
+
     /// Some signals and what was noted meanwhile.
     ///
     /// # Errors

@@ -1,0 +1,144 @@
+//! What can be done about an error, and by whom.
+
+use std::io::ErrorKind;
+
+use crate::Error;
+use crate::fetch::FetchFault;
+use crate::read::EdfFault;
+use crate::store::StoreFault;
+
+/// What the system says of paths that lead nowhere: whoever gave them can give others.
+const MISTAKEN_PATHS: [ErrorKind; 6] = [
+    ErrorKind::AlreadyExists,
+    ErrorKind::DirectoryNotEmpty,
+    ErrorKind::InvalidFilename,
+    ErrorKind::IsADirectory,
+    ErrorKind::NotADirectory,
+    ErrorKind::NotFound,
+];
+
+impl Error {
+    /// What the user can do about it, if there is something to say.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Edf { fault, .. } => fault.hint(),
+            Self::Mat { fault, .. } => fault.hint(),
+            Self::Npz { fault, .. } => fault.hint(),
+            Self::Fetch { fault, .. } => fault.hint(),
+            Self::Archive { .. } => Some("delete the archive to download it again".into()),
+            Self::NoDataFolder => Some("set `FEDSPD_DATA` to the folder where data should go".into()),
+            Self::NotFinite { .. } => Some("repair the recording, or leave the channel or the subject out".into()),
+            Self::NotFiniteCovariance { .. } | Self::TooLarge { .. } => {
+                Some("so large a signal has another unit than the file or the definition says".into())
+            }
+            Self::Flat { .. } => Some("leave the channel or the subject out".into()),
+            Self::Deficient { cause, .. } => Some(cause.hint()),
+            Self::Reference { cause, .. } => Some(format!("{}, or do not align trials", cause.remedy())),
+            Self::UnknownDataset { known, .. } => Some(format!(
+                "there are {known}; a definition of your own is a file whose name ends in .toml"
+            )),
+            Self::NoSubject { known, .. } => Some(format!("there are {}", known.join(", "))),
+            Self::Missing { .. } => {
+                Some("say where the files are with --root, or download them with `fedspd data fetch`".into())
+            }
+            Self::Recording { source, .. } => source.hint(),
+            Self::Rates { .. } => {
+                Some("leave the subject out, or resample its files with another program".into())
+            }
+            Self::Rate { .. } => Some("leave the subject out, or resample with --resample".into()),
+            Self::File { source, .. } => match source.kind() {
+                ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+                    Some("choose a folder that you may use, or ask for the right to".into())
+                }
+                ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+                    Some("make room on the disk, or choose another one".into())
+                }
+                _ => None,
+            },
+            Self::NoFiles { .. } => Some(
+                "say where the files are with --root; what they are called is `files` in the definition".into(),
+            ),
+            Self::Band { .. } => Some("choose a lower band with --band".into()),
+            Self::Window { .. } => Some("the trial is the `interval` of the definition".into()),
+            Self::TooFewSamples { .. } => Some("take a longer window".into()),
+            Self::MatShape { .. } => {
+                Some("`channels` under [mat] must name every row of the array, in their order".into())
+            }
+            Self::MatLabels { .. } => Some("`labels` under [mat] names the variable with one label for each trial".into()),
+            Self::MatInterval { .. } => {
+                Some("`interval` counts from the beginning of each trial in the file".into())
+            }
+            Self::Store { fault: StoreFault::Absent { .. }, .. } => Some(
+                "prepared data have the arrays X, y, subject, session, run, classes, channels, sfreq and unit".into(),
+            ),
+            Self::LeftOut { measured: None, .. } => Some("name other subjects with --subjects".into()),
+            Self::Channel { count: 2.., .. } => {
+                Some("give one of them another name under [rename], or list the others under `channels`".into())
+            }
+            Self::Channel { count: 0, there, .. } => Some(format!(
+                "the file has {}; the definition can rename channels under [rename]",
+                there.join(", ")
+            )),
+            Self::Unit { unit, .. } if unit.is_empty() => {
+                Some("say it in the definition, as `unit = \"uV\"`".into())
+            }
+            Self::Unit { .. } => Some("leave the channel out of `channels`".into()),
+            Self::LeftOut { measured: Some(_), .. } => {
+                Some("--resample takes recordings at another rate".into())
+            }
+            Self::NoEvents { noted, dropped, .. } if noted.is_empty() => {
+                (*dropped == 0).then(|| "there are no annotations at all".into())
+            }
+            Self::NoEvents { noted, .. } => Some(format!(
+                "annotations are {}; `events` must name those that begin trials",
+                crate::names::list(noted)
+            )),
+            Self::NoSource { .. } => Some(
+                "say it under [source] with `base` and `checksums`; or copy the files and use --root".into(),
+            ),
+            Self::NotListed { what, .. } => {
+                Some(format!("add `{what}` to the definition; only a search on the disk does without"))
+            }
+            Self::MixedRates { .. } => Some("list the channels of one rate under `channels`".into()),
+            _ => None,
+        }
+    }
+
+    /// Whether the machine is at fault (its disk, its rights, its memory), and neither what was asked for nor what a file holds.
+    pub fn is_environment(&self) -> bool {
+        match self {
+            // What has no code of the system was said here, of a path that somebody gave.
+            Self::File { source, .. } => {
+                source.raw_os_error().is_some() && !MISTAKEN_PATHS.contains(&source.kind())
+            }
+            Self::Fetch { fault, .. } => matches!(**fault, FetchFault::NoLock { .. }),
+            Self::Edf { fault: EdfFault::Memory { .. }, .. } => true,
+            Self::Recording { source, .. } => source.is_environment(),
+            _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn disks_and_rights_are_the_environment_and_paths_are_not() {
+        let of_system = |code| Error::file("x.npz".as_ref())(std::io::Error::from_raw_os_error(code));
+        // No space, no right, a read-only disk, a broken one.
+        for (code, hint) in [(28, "make room"), (13, "you may use"), (30, "you may use"), (5, "")] {
+            let error = of_system(code);
+            assert!(error.is_environment(), "{error}");
+            assert!(error.hint().unwrap_or_default().contains(hint), "{error}");
+        }
+        for code in [2, 17, 20, 21] {
+            assert!(!of_system(code).is_environment(), "{}", of_system(code));
+        }
+        let pipe =
+            std::io::Error::new(ErrorKind::InvalidInput, "not a file but a pipe, a socket or a device");
+        assert!(!Error::file("x.edf".as_ref())(pipe).is_environment());
+        let lock = FetchFault::NoLock { reason: "no locks available".into() };
+        assert!(Error::fetch("x.edf", lock).is_environment());
+    }
+}

@@ -1,0 +1,148 @@
+//! Signals that are read without a fault and still cannot be used: each is named with its file or its trial.
+
+use std::path::Path;
+
+use fedspd_eeg::prepare::{Features, Plan, PlanOptions};
+use fedspd_eeg::{Covariances, Definition, Error, Trials};
+
+use crate::covariance::about;
+use crate::support::edf::{Draft, list};
+use crate::support::mat::{dims, doubles, file, flags, matrix, name, vector};
+use crate::support::noise;
+
+/// Two trials of 300 samples of three channels at 200 Hz, and what is asked for of them: the second and third channel.
+fn matlab(folder: &Path, data: &[Vec<u8>]) -> Result<Trials, Error> {
+    // Doubles, and complex if there are two parts.
+    let flags = flags(if data.len() == 2 { 0x0806 } else { 6 });
+    let data = matrix(&[&[flags, dims(&[3, 300, 2]), name("data")], data].concat());
+    std::fs::write(folder.join("1.mat"), file(&[vector("label", &[1.0, 2.0]), data])).unwrap();
+    let text = r#"
+        name = "mine"
+        format = "mat"
+        files = "{subject}.mat"
+        sfreq = 200
+        unit = "uV"
+        interval = [0, 1]
+        band = [8, 32]
+        channels = ["Pz", "C4"]
+        rename = { "C4." = "C4" }
+        events = [{ classes = { 1 = "one", 2 = "two" } }]
+        mat = { data = "data", labels = "label", channels = ["C3", "C4.", "Pz"], padding = 50 }
+    "#;
+    let mine = Definition::parse(Path::new("mine.toml"), text)?;
+    let plan = Plan::new(mine, &[folder.to_owned()], &PlanOptions::default())?;
+    plan.all_trials(plan.definition().band, &())
+}
+
+#[test]
+fn complex_signals_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let part = doubles(&noise(1, 3 * 300 * 2));
+    assert_eq!(matlab(folder.path(), &[part.clone()]).unwrap().len(), 2);
+    let error = matlab(folder.path(), &[part.clone(), part]).unwrap_err().to_string();
+    assert!(error.starts_with(&format!("{}: ", folder.path().join("1.mat").display())), "{error}");
+    assert!(error.contains("`data`") && error.contains("complex"), "{error}");
+}
+
+/// A number that is none is named where it is, not where the mean of its trial has spread it; what nobody asked for may be anything.
+#[test]
+fn a_nan_is_named_with_its_trial_sample_and_channel() {
+    let folder = tempfile::tempdir().unwrap();
+    let with = |trial: usize, sample: usize, channel: usize, value: f64| {
+        let mut values = noise(1, 3 * 300 * 2);
+        values[(trial * 300 + sample) * 3 + channel] = value;
+        matlab(folder.path(), &[doubles(&values)])
+    };
+    assert!(with(1, 7, 0, f64::NAN).is_ok());
+    for (trial, sample, channel, value, expected) in [
+        (0, 0, 2, f64::NAN, "trial 0, sample 0: channel Pz is NaN"),
+        (1, 217, 1, f64::INFINITY, "trial 1, sample 217: channel C4 is inf"),
+    ] {
+        let error = with(trial, sample, channel, value).unwrap_err();
+        assert_eq!(error.to_string(), format!("{}, {expected}", folder.path().join("1.mat").display()));
+        assert!(error.hint().is_some());
+    }
+}
+
+/// A recording of two channels whose records of 160 samples last so long, with an event.
+fn recording(folder: &Path, duration: &str, amplitude: f64, resample: bool) -> Result<Plan, Error> {
+    let values: Vec<i32> = noise(3, 2 * 8 * 160).iter().map(|x| (x * 1000.0) as i32).collect();
+    let limits = [-32768.0 * amplitude, 32767.0 * amplitude].map(|limit| format!("{limit:.1e}"));
+    let mut draft = Draft::edf(8).kind("EDF+C").duration(duration);
+    for (label, values) in ["C3", "C4"].into_iter().zip(values.chunks(8 * 160)) {
+        draft = draft.scaled(label, b"uV", [&limits[0], &limits[1]], [-32768, 32767], values);
+    }
+    let seconds: f64 = duration.parse().unwrap();
+    let note = |record: usize| {
+        let mut notes = list(&format!("+{}", record as f64 * seconds), "", &[""]);
+        if record == 2 {
+            notes.extend(list("+2", "", &["T1"]));
+        }
+        notes
+    };
+    let notes: Vec<Vec<u8>> = (0..8).map(note).collect();
+    std::fs::write(folder.join("1.edf"), draft.annotations(&notes).bytes()).unwrap();
+    let text = "name = \"mine\"\nformat = \"edf\"\nfiles = \"{subject}.edf\"\nsfreq = 160\ninterval = [0, 3]\nband = [8, 32]\nevents = [{ classes = { T1 = \"one\" } }]\n";
+    let mine = Definition::parse(Path::new("mine.toml"), text)?;
+    let options = PlanOptions { subjects: None, resample };
+    Plan::new(mine, &[folder.to_owned()], &options)
+}
+
+#[test]
+fn rates_that_cannot_be_resampled_are_named_with_their_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let error = recording(folder.path(), "1.0007", 1.0, true).unwrap_err();
+    let path = folder.path().join("1.edf").display().to_string();
+    let text = error.to_string();
+    assert!(text.starts_with(&format!("{path}: 159.88")), "{text}");
+    assert!(
+        text.ends_with(
+            "Hz cannot be resampled to 160 Hz: their ratio is not one of whole numbers up to 1000"
+        ),
+        "{text}"
+    );
+    assert_eq!(error.hint().unwrap(), "leave the subject out, or resample its files with another program");
+    // So near that a trial has as many samples.
+    let refused = recording(folder.path(), "1.0007", 1.0, false).unwrap_err().to_string();
+    assert!(refused.starts_with(&path) && refused.ends_with(" Hz instead of 160 Hz"), "{refused}");
+}
+
+#[test]
+fn signals_too_large_for_float32_are_named_with_their_trial() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = recording(folder.path(), "1", 1e36, false).unwrap();
+    let path = folder.path().join("out.npz");
+    let error = plan.save_trials(plan.definition().band, &path, &(), |_| Ok(())).unwrap_err();
+    let text = error.to_string();
+    assert!(text.starts_with("trial 0 (subject 1, session 0, run 0): channel C3 is "), "{text}");
+    assert!(
+        text.ends_with("e38, which is beyond float32") || text.ends_with("e39, which is beyond float32"),
+        "{text}"
+    );
+    assert!(error.hint().unwrap().contains("unit"));
+    let trials = plan.all_trials(plan.definition().band, &()).unwrap();
+    assert_eq!(trials.save(&path).unwrap_err().to_string(), text);
+    assert!(!path.exists());
+}
+
+#[test]
+fn covariances_that_are_not_finite_are_named_with_their_trial() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = recording(folder.path(), "1", 1e160, false).unwrap();
+    let features = Features::whole_trial(plan.definition().band);
+    let error = plan.covariances(&features, None, &()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "trial 0 (subject 1, session 0, run 0): the covariance of channels C3 and C3 is inf"
+    );
+    assert!(error.hint().unwrap().contains("unit"));
+
+    let mut matrices = [1.0, 0.0, 0.0, 1.0].repeat(6);
+    matrices[4 * 4 + 2] = f64::NAN;
+    let names = vec!["8-12 Hz, 0-3 s".to_owned(), "12-30 Hz, 0-3 s".into()];
+    let covariances = Covariances::new(about(2, 3), names, matrices).unwrap();
+    assert_eq!(
+        covariances.quality().unwrap_err().to_string(),
+        "trial 2 (subject 7, session 0, run 4), 8-12 Hz, 0-3 s: the covariance of channels C1 and C0 is NaN"
+    );
+}
