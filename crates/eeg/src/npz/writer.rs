@@ -60,6 +60,14 @@ impl NpzWriter {
         self.numbers(name, shape, Number::F64, values, f64::to_le_bytes)
     }
 
+    /// Writes an array of `float32`.
+    ///
+    /// # Errors
+    /// Those of [`floats`](Self::floats).
+    pub fn floats32(&mut self, name: &str, shape: &[usize], values: &[f32]) -> Result<(), Error> {
+        self.numbers(name, shape, Number::F32, values, f32::to_le_bytes)
+    }
+
     /// Writes an array of `int64`.
     ///
     /// # Errors
