@@ -84,16 +84,14 @@ impl Table {
         others.len() > 1 && others.iter().all(|&other| other <= own)
     }
 
-    /// As a part of a page, in a box that scrolls by itself where it is too wide.
+    /// As a part of a page, in a box that scrolls by itself where it is too wide; the caption stays.
     pub fn html(&self) -> String {
+        let (slug, caption) = (escape(&self.slug), escape(&self.caption));
         let mut out = format!(
-            "<div class=\"table\" id=\"{}\" tabindex=\"0\" role=\"region\" aria-label=\"{caption}\"><table><caption>{caption}</caption><thead><tr>",
-            escape(&self.slug),
-            caption = escape(&self.caption)
+            "<div class=\"table\" id=\"{slug}\"><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-labelledby=\"{slug}-c\"><table><thead><tr>"
         );
-        let number = |column: usize| self.rows.iter().any(|row| !matches!(row[column], Cell::Word(_)));
         for (column, name) in self.head.iter().enumerate() {
-            let class = if number(column) { " class=\"n\"" } else { "" };
+            let class = if self.is_number(column) { " class=\"n\"" } else { "" };
             let _ = write!(out, "<th scope=\"col\"{class}>{}</th>", escape(name));
         }
         out += "</tr></thead><tbody>";
@@ -102,7 +100,7 @@ impl Table {
             for (column, cell) in row.iter().enumerate() {
                 let text = escape(&cell.text("\u{a0}±\u{a0}"));
                 let text = if self.is_best(place, column) { format!("<b>{text}</b>") } else { text };
-                let _ = match (column, number(column)) {
+                let _ = match (column, self.is_number(column)) {
                     (0, _) => write!(out, "<th scope=\"row\">{text}</th>"),
                     (_, true) => write!(out, "<td class=\"n\">{text}</td>"),
                     (_, false) => write!(out, "<td>{text}</td>"),
@@ -110,7 +108,13 @@ impl Table {
             }
             out += "</tr>";
         }
-        out + "</tbody></table></div>"
+        let _ = write!(out, "</tbody></table></div><p class=\"caption\" id=\"{slug}-c\">{caption}</p></div>");
+        out
+    }
+
+    /// Whether a column holds numbers.
+    fn is_number(&self, column: usize) -> bool {
+        self.rows.iter().any(|row| !matches!(row[column], Cell::Word(_)))
     }
 
     /// As lines of plain text in columns.
@@ -161,9 +165,8 @@ impl Table {
 
     /// As a table of LaTeX in the manner of booktabs.
     pub fn latex(&self) -> String {
-        let number = |column: usize| self.rows.iter().any(|row| !matches!(row[column], Cell::Word(_)));
         let columns: String =
-            (0..self.head.len()).map(|column| if number(column) { 'c' } else { 'l' }).collect();
+            (0..self.head.len()).map(|column| if self.is_number(column) { 'c' } else { 'l' }).collect();
         let head: Vec<String> = self.head.iter().map(|name| latex::escape(name)).collect();
         let mut out = format!(
             "% Needs \\usepackage{{booktabs}} in the preamble.\n\\begin{{table}}\n  \\centering\n  \\caption{{{}}}\n  \\label{{tab:{}}}\n  \

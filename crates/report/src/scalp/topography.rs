@@ -151,7 +151,7 @@ fn outline(canvas: &mut Canvas, (x, y): (f64, f64)) {
 
 /// The colours of the bands from the most negative to the most positive, for the caption's side.
 pub(crate) fn key() -> Canvas {
-    let (cell, height) = (13.0, 12.0);
+    let (cell, height) = (12.0, 12.0);
     let count = 2 * LEVELS.len() + 1;
     let width = cell * count as f64;
     let mut canvas = Canvas::new("colours", WIDTH, 44.0);

@@ -1,0 +1,79 @@
+//! The page in a browser: nothing on the console, every figure in sight, no text over its edge or over another, at a desk and on a telephone.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use fedspd_report::Report;
+use tempfile::tempdir;
+
+use crate::support::{Plan, grid};
+
+/// Chromium, by whatever name it is there.
+fn chromium() -> Option<PathBuf> {
+    let paths = std::env::var_os("PATH")?;
+    let names = ["chromium", "chromium-browser", "google-chrome"];
+    let mut all = std::env::split_paths(&paths).flat_map(|folder| names.map(|name| folder.join(name)));
+    all.find(|path| path.is_file())
+}
+
+/// What a browser of this width makes of the page: what the check wrote down, and the console.
+fn look(browser: &Path, page: &Path, width: usize) -> (String, Vec<String>) {
+    let profile = tempdir().unwrap();
+    let output = Command::new(browser)
+        .args([
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-quic",
+            "--no-first-run",
+            "--disable-background-networking",
+        ])
+        .args([
+            "--disable-component-update",
+            "--disable-sync",
+            "--disable-dev-shm-usage",
+            "--hide-scrollbars",
+            "--enable-logging=stderr",
+            "--dump-dom",
+        ])
+        .arg(format!("--user-data-dir={}", profile.path().display()))
+        .arg(format!("--window-size={width},900"))
+        .arg(format!("file://{}", page.display()))
+        .output()
+        .unwrap();
+    let dom = String::from_utf8(output.stdout).unwrap();
+    let console = String::from_utf8_lossy(&output.stderr);
+    let console = console.lines().filter(|line| line.contains(":CONSOLE")).map(str::to_owned).collect();
+    let (_, after) =
+        dom.split_once("<pre id=\"check\">").unwrap_or_else(|| panic!("the check did not run: {dom:.300}"));
+    (after.split_once("</pre>").unwrap().0.to_owned(), console)
+}
+
+#[test]
+fn the_page_is_whole_in_a_browser_at_a_desk_and_on_a_telephone() {
+    let Some(browser) = chromium() else {
+        println!("skipped: there is no chromium on this machine");
+        return;
+    };
+    let root = tempdir().unwrap();
+    let alone = Plan::default().write(root.path(), "alone");
+    let large =
+        Plan { clients: 53, rounds: 60, participation: 0.5, ..Plan::default() }.write(root.path(), "large");
+    let many = grid(root.path(), &Plan::default());
+    for (name, runs) in [("one", &[alone][..]), ("large", &[large]), ("many", &many)] {
+        let html = Report::new(runs, true).unwrap().html();
+        let figures = html.matches("<svg ").count();
+        let check = format!("<script>{}</script></body>", include_str!("check.js"));
+        let page = root.path().join(format!("{name}.html"));
+        std::fs::write(&page, html.replace("</body>", &check)).unwrap();
+        for width in [1280, 400] {
+            let (found, console) = look(&browser, &page, width);
+            assert_eq!(
+                found.lines().next().unwrap(),
+                format!("width {width}, figures {figures}, faults 0"),
+                "{name}:\n{found}"
+            );
+            assert_eq!(console, [""; 0], "{name} at {width}");
+        }
+    }
+}

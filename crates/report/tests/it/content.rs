@@ -1,0 +1,189 @@
+//! What is in a report.
+
+use fedspd_report::{Best, Cell, Formats, Report, Table};
+use tempfile::tempdir;
+
+use crate::support::{Plan, grid};
+
+/// All sections and figures of a run with a portrait.
+const FIGURES: [&str; 11] = [
+    "agreement",
+    "class-patterns-1",
+    "classes",
+    "column-patterns-1",
+    "confusion",
+    "convergence",
+    "cost",
+    "each-client",
+    "fairness",
+    "plane",
+    "spectra",
+];
+
+#[test]
+fn a_run_becomes_a_page_figures_and_tables() {
+    let root = tempdir().unwrap();
+    let run = Plan::default().write(root.path(), "run");
+    let report = Report::new(&[&run], false).unwrap();
+    let files = report.files(Formats::ALL);
+    let figures: Vec<&str> =
+        files.keys().filter_map(|name| name.strip_prefix("figures/")?.strip_suffix(".svg")).collect();
+    assert_eq!(figures, FIGURES);
+    let tables: Vec<&str> = files.keys().filter_map(|name| name.strip_prefix("tables/")).collect();
+    assert_eq!(
+        tables,
+        [
+            "classes.csv",
+            "classes.tex",
+            "clients.csv",
+            "clients.tex",
+            "convergence.csv",
+            "convergence.tex",
+            "facts.csv",
+            "headline.csv",
+            "headline.tex",
+            "methods.csv",
+            "methods.tex",
+            "scores.csv",
+            "scores.tex"
+        ]
+    );
+    let page = &files["report.html"];
+    for figure in FIGURES {
+        assert!(page.contains(&format!("<figure id=\"{figure}\">")), "{figure}");
+    }
+    for words in [
+        "Test trials come from the same people",
+        "recognising the run",
+        "79.7 MB",
+        "15.4 s",
+        "Channel EOG is not drawn",
+        "3.4% of the eigenvalues",
+        "unseen people",
+        "2 subjects",
+    ] {
+        assert!(page.contains(words), "{words}");
+    }
+    assert!(!page.contains("transductive"), "alignment did not see test trials");
+    // Nothing is fetched and nothing runs.
+    for forbidden in ["<script", "http://", "https://", "<link", "<img", "url(http", "@import"] {
+        assert!(!page.contains(forbidden), "{forbidden}");
+    }
+}
+
+#[test]
+fn files_are_written_beside_the_page_and_the_same_folder_gives_the_same_bytes() {
+    let root = tempdir().unwrap();
+    let runs = grid(root.path(), &Plan::default());
+    let out = root.path().join("out");
+    let report = Report::new(&runs, false).unwrap();
+    assert_eq!(report.write(&out, Formats::ALL).unwrap(), out.join("report.html"));
+    let again = Report::new(&runs, false).unwrap().files(Formats::ALL);
+    for (name, text) in &again {
+        assert_eq!(&std::fs::read_to_string(out.join(name)).unwrap(), text, "{name}");
+    }
+    let only = Report::new(&runs, false).unwrap().files(Formats {
+        html: false,
+        svg: false,
+        csv: true,
+        latex: false,
+    });
+    assert!(only.keys().all(|name| name.ends_with(".csv")) && !only.is_empty());
+}
+
+#[test]
+fn several_runs_are_told_apart_and_transductive_alignment_is_told() {
+    let root = tempdir().unwrap();
+    let runs = grid(root.path(), &Plan::default());
+    let files = Report::new(&runs, false).unwrap().files(Formats::ALL);
+    let page = &files["report.html"];
+    for label in [
+        "ProjAvg, full",
+        "RLAvg, half",
+        "centralised",
+        "each client alone",
+        "ProjAvg, full, aligned",
+        "full participation",
+        "half participation",
+    ] {
+        assert!(page.contains(label), "{label}");
+    }
+    assert!(page.contains("it is transductive"));
+    let headline = &files["tables/headline.csv"];
+    assert_eq!(headline.lines().count(), 1 + runs.len());
+    assert!(headline.starts_with("run,macro-F1 mean,macro-F1 std,"), "{headline}");
+    assert!(files.contains_key("figures/participation.svg"));
+}
+
+#[test]
+fn runs_that_differ_in_nothing_have_numbers() {
+    let root = tempdir().unwrap();
+    let runs = ["a", "b"].map(|name| Plan::default().write(root.path(), name));
+    let page = Report::new(&runs, false).unwrap().html();
+    assert!(page.contains("ProjAvg (1)") && page.contains("ProjAvg (2)"));
+}
+
+#[test]
+fn a_run_without_a_portrait_says_so_in_a_sentence() {
+    let root = tempdir().unwrap();
+    let run = Plan { portrait: false, mode: "local", ..Plan::default() }.write(root.path(), "run");
+    let files = Report::new(&[run], false).unwrap().files(Formats::ALL);
+    assert!(files["report.html"].contains("This run has no portrait of its network"));
+    assert!(!files.contains_key("figures/spectra.svg") && !files.contains_key("figures/agreement.svg"));
+}
+
+#[test]
+fn one_seed_has_no_deviation() {
+    let root = tempdir().unwrap();
+    let run = Plan { seeds: 1, ..Plan::default() }.write(root.path(), "run");
+    let page = Report::new(&[run], false).unwrap().html();
+    assert!(page.contains("has one seed") && page.contains("no deviation to show") && !page.contains("NaN"));
+}
+
+#[test]
+fn the_paper_s_size_stays_below_two_megabytes() {
+    let root = tempdir().unwrap();
+    let runs = grid(root.path(), &Plan { clients: 53, rounds: 150, seeds: 10, ..Plan::default() });
+    let report = Report::new(&runs, false).unwrap();
+    let size = report.html().len();
+    assert!(size < 2_000_000, "{size} bytes");
+    let alone = Report::new(&runs[..1], false).unwrap().html().len();
+    assert!(alone < 1_000_000, "{alone} bytes");
+}
+
+#[test]
+fn a_table_of_latex_has_the_best_of_each_row_in_bold() {
+    let score = |mean, std| Cell::Score { mean, std };
+    let table = Table {
+        slug: "methods".into(),
+        caption: "Macro-F1 in %.".into(),
+        head: ["dataset", "Centr.", "Full", "Half"].map(String::from).into(),
+        rows: vec![
+            vec![Cell::word("physionet_mi"), score(43.1, 0.5), score(39.46, 0.6), score(39.54, 0.9)],
+            vec![Cell::word("weibo"), score(51.0, f64::NAN), score(51.04, 1.0), score(f64::NAN, f64::NAN)],
+        ],
+        best: Best::InRow,
+    };
+    assert_eq!(
+        table.latex(),
+        r"% Needs \usepackage{booktabs} in the preamble.
+\begin{table}
+  \centering
+  \caption{Macro-F1 in \%.}
+  \label{tab:methods}
+  \begin{tabular}{lccc}
+    \toprule
+    dataset & Centr. & Full & Half \\
+    \midrule
+    physionet\_mi & $\mathbf{43.1} \pm 0.5$ & $39.5 \pm 0.6$ & $39.5 \pm 0.9$ \\
+    weibo & $\mathbf{51.0}$ & $\mathbf{51.0} \pm 1.0$ & -- \\
+    \bottomrule
+  \end{tabular}
+\end{table}
+"
+    );
+    assert_eq!(
+        table.csv(),
+        "dataset,Centr. mean,Centr. std,Full mean,Full std,Half mean,Half std\nphysionet_mi,43.1,0.5,39.46,0.6,39.54,0.9\nweibo,51,,51.04,1,,\n"
+    );
+}

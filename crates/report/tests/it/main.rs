@@ -1,0 +1,8 @@
+//! What a report is, from folders to files.
+#![allow(clippy::unwrap_used, clippy::panic)] // helpers of tests may panic as tests do
+
+mod browser;
+mod content;
+mod faults;
+mod privacy;
+mod support;
