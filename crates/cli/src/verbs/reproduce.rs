@@ -8,6 +8,7 @@ use fedspd_experiment::config::Override;
 use fedspd_experiment::reproduction::{Cell, DATASETS, cells};
 use fedspd_experiment::{Ended, Several};
 use fedspd_report::{CellRun, Formats, Report};
+use fedspd_run::RunFolder;
 
 use crate::failure::Failure;
 use crate::progress::Bar;
@@ -60,7 +61,9 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
             out.flush()?;
             complete(arguments, &mut several, cell, &path)?
         } else {
-            (!path.is_dir()).then(|| "not asked for".to_owned())
+            // Some seeds of an earlier call are better than none.
+            let some = RunFolder::open(&path).is_ok_and(|run| run.results().is_file());
+            (!some).then(|| "not asked for".to_owned())
         };
         if let Some(why) = &missing {
             writeln!(out, "  not run: {why}")?;

@@ -11,5 +11,6 @@ mod metrics;
 mod modes;
 mod partition;
 mod runs;
+mod several;
 mod split;
 mod support;
