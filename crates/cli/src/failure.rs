@@ -1,9 +1,9 @@
 //! Why a verb failed, as a person reads it.
 
 use std::fmt;
-use std::process::ExitCode;
 
 use fedspd_manifold::simd::{SIMD_VARIABLE, Simd};
+use serde_json::{Value, json};
 
 /// Why a verb did not finish.
 #[derive(Debug)]
@@ -22,6 +22,8 @@ pub(crate) enum Failure {
     Report(Box<fedspd_report::Error>),
     /// It was interrupted; a run with a folder after this round, and what to type to go on with it.
     Interrupted { at: Option<(u32, String)> },
+    /// A preparation was interrupted.
+    Stopped,
     /// Files that are not what was published.
     WrongFiles { wrong: usize, missing: usize },
     /// Options that do not go together.
@@ -33,21 +35,45 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    pub(crate) fn exit_code(&self) -> ExitCode {
+    pub(crate) fn exit_code(&self) -> u8 {
         match self {
-            Self::OutputClosed => ExitCode::SUCCESS,
+            Self::OutputClosed => 0,
+            Self::Data(error) if error.is_environment() => 2,
+            Self::Experiment(error) if error.is_environment() => 2,
+            Self::Report(error) if error.is_environment() => 2,
+            Self::Output(_) => 2,
             Self::Geometry(_)
             | Self::Network(_)
             | Self::Data(_)
+            | Self::Experiment(_)
             | Self::WrongFiles { .. }
             | Self::Compare(_)
-            | Self::Usage(_) => ExitCode::from(1),
-            Self::Experiment(error) => ExitCode::from(if error.is_environment() { 2 } else { 1 }),
-            Self::Report(error) => ExitCode::from(if error.is_environment() { 2 } else { 1 }),
-            Self::Output(_) => ExitCode::from(2),
+            | Self::Report(_)
+            | Self::Usage(_) => 1,
             // 128 and the number of SIGINT, as shells have it.
-            Self::Interrupted { .. } => ExitCode::from(130),
+            Self::Interrupted { .. } | Self::Stopped => 130,
         }
+    }
+
+    /// What kind of failure it is, for programs: these words do not change.
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Geometry(_) => "geometry",
+            Self::Network(_) => "network",
+            Self::Data(_) => "data",
+            Self::Experiment(_) => "experiment",
+            Self::Compare(_) => "compare",
+            Self::Report(_) => "report",
+            Self::Interrupted { .. } | Self::Stopped => "interrupted",
+            Self::WrongFiles { .. } => "wrong-files",
+            Self::Usage(_) => "usage",
+            Self::Output(_) | Self::OutputClosed => "output",
+        }
+    }
+
+    /// The failure as a program reads it, on one line.
+    pub(crate) fn json(&self) -> Value {
+        json!({ "error": self.message(), "hint": self.hint(), "kind": self.kind(), "exit_code": self.exit_code() })
     }
 
     /// What the user can do about it.
@@ -62,8 +88,32 @@ impl Failure {
             Self::Experiment(error) => error.hint(),
             Self::Compare(error) => error.hint(),
             Self::Report(error) => error.hint(),
+            Self::Stopped => Some("nothing was written; run it again from the beginning".into()),
             Self::WrongFiles { .. } => Some("delete wrong files and run `fedspd data fetch`".into()),
             _ => None,
+        }
+    }
+
+    /// What happened, in one sentence.
+    fn message(&self) -> String {
+        match self {
+            Self::Geometry(error) => error.to_string(),
+            Self::Network(error) => error.to_string(),
+            Self::Data(error) => error.to_string(),
+            Self::Experiment(error) => error.to_string(),
+            Self::Compare(error) => error.to_string(),
+            Self::Report(error) => error.to_string(),
+            Self::Interrupted { at: Some((round, resume)) } => {
+                format!("interrupted after round {round}; go on with `{resume}`")
+            }
+            Self::Interrupted { at: None } => "interrupted; nothing was kept".into(),
+            Self::Stopped => "interrupted".into(),
+            Self::WrongFiles { wrong, missing } => {
+                format!("{wrong} files are not what was published, {missing} are missing")
+            }
+            Self::Usage(fault) => fault.clone(),
+            Self::Output(error) => format!("standard output could not be written: {error}"),
+            Self::OutputClosed => String::new(),
         }
     }
 }
@@ -71,22 +121,10 @@ impl Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Geometry(error) => writeln!(f, "error: {error}")?,
-            Self::Network(error) => writeln!(f, "error: {error}")?,
-            Self::Data(error) => writeln!(f, "error: {error}")?,
-            Self::Experiment(error) => writeln!(f, "error: {error}")?,
-            Self::Compare(error) => writeln!(f, "error: {error}")?,
-            Self::Report(error) => writeln!(f, "error: {error}")?,
-            Self::Interrupted { at: Some((round, resume)) } => {
-                writeln!(f, "interrupted after round {round}; go on with `{resume}`")?;
-            }
-            Self::Interrupted { at: None } => writeln!(f, "interrupted; nothing was kept")?,
-            Self::WrongFiles { wrong, missing } => {
-                writeln!(f, "error: {wrong} files are not what was published, {missing} are missing")?;
-            }
-            Self::Usage(fault) => writeln!(f, "error: {fault}")?,
-            Self::Output(error) => writeln!(f, "error: standard output could not be written: {error}")?,
             Self::OutputClosed => {}
+            // Somebody wanted it so.
+            Self::Interrupted { .. } | Self::Stopped => writeln!(f, "{}", self.message())?,
+            _ => writeln!(f, "error: {}", self.message())?,
         }
         self.hint().map_or(Ok(()), |hint| writeln!(f, "\nhint: {hint}"))
     }
@@ -112,6 +150,7 @@ impl From<fedspd_eeg::Error> for Failure {
     fn from(error: fedspd_eeg::Error) -> Self {
         match error {
             fedspd_eeg::Error::Geometry(error) => Self::Geometry(error),
+            fedspd_eeg::Error::Interrupted => Self::Stopped,
             other => Self::Data(Box::new(other)),
         }
     }

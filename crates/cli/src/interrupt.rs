@@ -1,4 +1,4 @@
-//! Ctrl-C: the round under way is finished, then the command ends.
+//! Ctrl-C: what is under way is finished, a round or a file, then the command ends.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,15 +7,15 @@ use fedspd_experiment::shell_word;
 
 static ASKED: AtomicBool = AtomicBool::new(false);
 
-/// Listens to Ctrl-C from now on. The second time it ends the process at once; checkpoints are whole then too.
-pub(crate) fn listen() {
+/// Listens to Ctrl-C from now on, and says `what` is finished first. The second time it ends the process at once; checkpoints are whole then too.
+pub(crate) fn listen(what: &'static str) {
     // Without a handler the process simply ends, which is safe as well.
-    let _ = ctrlc::set_handler(|| {
+    let _ = ctrlc::set_handler(move || {
         if ASKED.swap(true, Ordering::SeqCst) {
             #[allow(clippy::exit)] // asked for twice
             std::process::exit(130);
         }
-        let _ = writeln!(std::io::stderr(), "finishing the round; press again to stop at once");
+        let _ = writeln!(std::io::stderr(), "finishing {what}; press again to stop at once");
     });
 }
 

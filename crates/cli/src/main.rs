@@ -1,7 +1,8 @@
 //! The `fedspd` command.
 //!
 //! One file per verb under `verbs/`; this file parses, calls the verb and turns its result into an exit code:
-//! 0 success, 1 the user can fix it, 2 a bug or the environment, 130 interrupted.
+//! 0 success, 1 the user can fix it, 2 a bug or the environment, 130 interrupted. Failures go to standard error: a sentence and a hint, or an
+//! object on one line for who asked for `--format json`.
 
 mod chosen;
 mod failure;
@@ -16,10 +17,11 @@ mod verbs;
 use std::io::Write;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser, Subcommand, error::ErrorKind};
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand, error::ErrorKind};
 
 use failure::Failure;
 use printable::printable_lines;
+use verbs::data::Format;
 
 /// Federated learning of SPD networks on EEG, with weights that stay on the Stiefel manifold.
 #[derive(Parser)]
@@ -67,8 +69,12 @@ fn main() -> ExitCode {
 }
 
 fn command() -> ExitCode {
-    let arguments = match Arguments::try_parse() {
-        Ok(arguments) => arguments,
+    let parsed = Arguments::command().try_get_matches().and_then(|matches| {
+        let arguments = Arguments::from_arg_matches(&matches)?;
+        Ok((arguments, asks_for_json(&matches)))
+    });
+    let (arguments, json) = match parsed {
+        Ok(parsed) => parsed,
         Err(error) => {
             // Help and version go to standard output and are a success; everything else is the user's to fix.
             let asked_for = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
@@ -96,8 +102,20 @@ fn command() -> ExitCode {
     match result.and_then(|()| out.flush().map_err(Failure::from)) {
         Ok(()) | Err(Failure::OutputClosed) => ExitCode::SUCCESS,
         Err(failure) => {
-            let _ = write!(std::io::stderr(), "{}", printable_lines(&failure.to_string()));
-            failure.exit_code()
+            let _ = if json {
+                writeln!(std::io::stderr(), "{}", failure.json())
+            } else {
+                write!(std::io::stderr(), "{}", printable_lines(&failure.to_string()))
+            };
+            ExitCode::from(failure.exit_code())
         }
+    }
+}
+
+/// Whether the verb was asked for JSON: then its failure is an object as well.
+fn asks_for_json(matches: &ArgMatches) -> bool {
+    match matches.subcommand() {
+        Some((_, verb)) => asks_for_json(verb),
+        None => matches!(matches.try_get_one("format"), Ok(Some(Format::Json))),
     }
 }

@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::interrupt;
+
 /// How progress is shown.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Shown {
@@ -128,5 +130,9 @@ impl Bar {
 impl fedspd_eeg::prepare::Progress for Bar {
     fn file_done(&self) {
         self.advance();
+    }
+
+    fn interrupted(&self) -> bool {
+        interrupt::asked()
     }
 }

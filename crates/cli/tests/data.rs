@@ -93,7 +93,7 @@ fn recordings_become_covariances_and_trials() {
     let (code, summary, err) = run(&["--progress", "plain"]);
     assert_eq!(code, 0, "{err}");
     assert!(summary.contains("covariances of 8 trials, 1 subjects, 6 channels, 481 samples"), "{summary}");
-    assert!(summary.contains("dropped: subject 1, run 4, \"T1\" at 28.5 s: its trial, 28.500-31.500 s, is not inside the recording of 31.000 s"), "{summary}");
+    assert!(summary.contains("dropped: subject 1, session 0, run 4, \"T1\" at 28.5 s: its trial, 28.500-31.500 s, is not inside the recording of 31.000 s"), "{summary}");
     assert!(err.contains("2 of 2 files in"), "{err}");
     let first = std::fs::read(&out).unwrap();
     assert_eq!(run(&["--progress", "off", "--threads", "1"]).2, "");
@@ -151,6 +151,10 @@ fn the_summary_and_the_file_say_how_data_were_made() {
     }
     let facts = json(&[&base[..], &["--progress", "off", "--trials"]].concat());
     assert_eq!((&facts["estimator"], &facts["align"]), (&Value::Null, &Value::Null));
+    assert_eq!(facts["z_score"], false);
+    let scaled = json(&[&base[..], &["--progress", "off", "--trials", "--z-score"]].concat());
+    let look = json(&["data", "inspect", &out, "--format", "json"]);
+    assert_eq!((&scaled["z_score"], &look["z_score"]), (&true.into(), &true.into()));
     assert_eq!(facts["windows"], serde_json::json!(["0-3 s"]));
 }
 
@@ -216,6 +220,37 @@ fn trials_of_some_subjects_are_aligned() {
     let arguments = ["data", "prepare", &definition, "--trials", "--align", "euclidean", "--out", text(&out)];
     let facts = json(&[&arguments[..], &["--format", "json", "--progress", "off"]].concat());
     assert_eq!((&facts["unit"], &facts["align"]), (&"1".into(), &"euclidean".into()));
+}
+
+/// A channel that is constant in the file is what a filter leaves of it, rounding, afterwards: neither alignment nor z-scores may blow it up.
+#[test]
+fn a_flat_channel_is_no_signal() {
+    let folder = tempfile::tempdir().unwrap();
+    let (definition, out) = (mine(folder.path()), folder.path().join("out.npz"));
+    let mut bytes = std::fs::read(golden().join("S001/S001R04.edf")).unwrap();
+    // Six signals of 160 samples in a record, then 120 bytes of annotations; the second is at 1234.5 uV.
+    for record in bytes[256 * 8..].chunks_exact_mut(6 * 320 + 120) {
+        record[320..640].copy_from_slice(&12345_i16.to_le_bytes().repeat(160));
+    }
+    std::fs::create_dir(folder.path().join("S001")).unwrap();
+    std::fs::write(folder.path().join("S001/S001R04.edf"), bytes).unwrap();
+    let prepare = |extra: &[&str]| {
+        let (code, _, err) =
+            fedspd(&[&["data", "prepare", &definition, "--out", text(&out)], extra].concat());
+        (code, err.lines().filter(|line| !line.contains(" files in ")).collect::<Vec<_>>().join("\n"))
+    };
+    let (code, err) = prepare(&["--trials", "--align", "euclidean", "--z-score"]);
+    let start = "error: the mean of X X^T over 4 trials of subject 1 has rank 5 with 6 channels (smallest eigenvalue ";
+    let end =
+        "): channel Fc3. is flat\n\nhint: channel Fc3. does not vary: leave it out, or do not align trials";
+    assert!(code == 1 && err.starts_with(start) && err.ends_with(end), "{err}");
+    let (code, err) = prepare(&["--trials", "--z-score"]);
+    let expected = "error: trial 0 (subject 1, session 0, run 4): channel Fc3. does not vary";
+    assert!(code == 1 && err.starts_with(expected), "{err}");
+    let (code, err) = prepare(&[]);
+    let start = "error: trial 0 (subject 1, session 0, run 4) has a covariance of rank 5 with 6 channels";
+    assert!(code == 1 && err.starts_with(start) && err.contains("): channel Fc3. is flat\n"), "{err}");
+    assert!(!out.exists());
 }
 
 /// The files of a dataset of one's own need not be pointed at if they are beside its definition.
@@ -378,6 +413,59 @@ fn inspect_hides_nothing_and_prints_no_control_characters() {
     assert!(out.contains("rank 5 of 5 channels") && out.contains(r#""T\n" 1x"#), "{out}");
     let look = json(&["data", "inspect", text(&path), "--format", "json"]);
     assert!(look["channels"][0]["fault"].is_string() && look["channels"][1]["fault"].is_null());
+}
+
+/// Numbers are in microvolts where the unit is one that is known, and otherwise in the unit that is shown.
+#[test]
+fn inspect_says_which_unit_its_numbers_have() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("units.edf");
+    let mut bytes = std::fs::read(golden().join("S001/S001R04.edf")).unwrap();
+    for (signal, unit) in ["uV", "kV", "mv", "V", "DegC", ""].iter().enumerate() {
+        let start = 256 + 7 * (16 + 80) + 8 * signal;
+        bytes[start..start + 8].copy_from_slice(format!("{unit:<8}").as_bytes());
+    }
+    std::fs::write(&path, bytes).unwrap();
+    let before = json(&["data", "inspect", text(&golden().join("S001/S001R04.edf")), "--format", "json"]);
+    let look = json(&["data", "inspect", text(&path), "--format", "json"]);
+    let factors = [("uV", 1.0), ("kV", 1.0), ("uV", 1e3), ("uV", 1e6), ("DegC", 1.0), ("", 1.0)];
+    for (signal, (unit, factor)) in factors.iter().enumerate() {
+        let deviation = |look: &Value| look["channels"][signal]["deviation"].as_f64().unwrap();
+        assert_eq!(look["channels"][signal]["shown_in"], *unit);
+        assert!((deviation(&look) / deviation(&before) / factor - 1.0).abs() < 1e-12, "{unit}");
+    }
+    let (_, out, _) = fedspd(&["data", "inspect", text(&path)]);
+    let units: Vec<&str> =
+        out.lines().rev().take(6).filter_map(|line| line.split_whitespace().nth(5)).collect();
+    assert_eq!(units, ["DegC", "uV", "uV", "kV", "uV"]);
+}
+
+/// A recording with gaps can be looked at as well, and says when they are.
+#[test]
+fn inspect_shows_the_channels_and_the_times_of_gaps() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("gaps.edf");
+    let mut bytes = std::fs::read(golden().join("S001/S001R04.edf")).unwrap();
+    bytes[192..197].copy_from_slice(b"EDF+D");
+    // The records from the eleventh on begin 2 s later.
+    for (record, bytes) in bytes[256 * 8..].chunks_exact_mut(6 * 320 + 120).enumerate().skip(10) {
+        let notes = bytes[6 * 320..].to_vec();
+        let rest = notes.iter().position(|&byte| byte == 0x14).unwrap();
+        let mut late = format!("+{}", record + 2).into_bytes();
+        late.extend(&notes[rest..]);
+        bytes[6 * 320..].copy_from_slice(&late[..120]);
+    }
+    std::fs::write(&path, bytes).unwrap();
+    let (code, out, err) = fedspd(&["data", "inspect", text(&path)]);
+    assert_eq!(code, 0, "{err}");
+    assert!(
+        out.contains("\n  a gap of 2 s at 10 s\n  rank 6 of 6 channels\n") && !out.contains('?'),
+        "{out}"
+    );
+    let look = json(&["data", "inspect", text(&path), "--format", "json"]);
+    assert_eq!(look["gaps"], serde_json::json!([{ "record": 10, "start": 10.0, "duration": 2.0 }]));
+    let whole = json(&["data", "inspect", text(&golden().join("S001/S001R04.edf")), "--format", "json"]);
+    assert_eq!(look["channels"], whole["channels"]);
 }
 
 /// Prepared data that are empty or not covariances are named by their file, and names in them are only names.

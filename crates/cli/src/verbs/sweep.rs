@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     let (_, title) = chosen::config(name, &changes)?;
     let default = || Path::new("runs").join(format!("sweep-{title}-{}", over.key));
     let folder = arguments.out.clone().unwrap_or_else(default);
-    interrupt::listen();
+    interrupt::listen("the round");
     let (mut several, mut runs) = (Several::default(), Vec::new());
     for value in &over.values {
         let config = over.change(value, |change| {

@@ -34,25 +34,27 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     let definition = definition(&chosen.name)?;
     let files = definition.remote_files(chosen.subjects.as_ref())?.len();
     let fetcher = Fetcher::new(Settings { offline: arguments.offline, ..Settings::default() });
-    let mut watch =
-        Watch { bar: Bar::new(arguments.progress, files, "files"), present: 0, downloaded: 0, received: 0 };
+    let bar = Bar::new(arguments.progress, files, "files");
+    let mut watch = Watch { bar, present: 0, downloaded: 0, unpacked: 0, received: 0 };
     definition.fetch(chosen.subjects.as_ref(), &chosen.locations(), &fetcher, &mut watch)?;
     watch.bar.finish();
     if arguments.format == Format::Json {
-        let Watch { present, downloaded, received, .. } = watch;
+        let Watch { present, downloaded, unpacked, received, .. } = watch;
         return write_json(
             out,
             &json!({
-                "name": definition.name, "files": files, "present": present, "downloaded": downloaded, "received_bytes": received,
-                "licence": definition.licence, "citations": definition.citations,
+                "name": definition.name, "files": files, "present": present, "downloaded": downloaded, "unpacked": unpacked,
+                "received_bytes": received, "licence": definition.licence, "citations": definition.citations,
             }),
         );
     }
-    let megabytes = watch.received as f64 / 1e6;
+    let Watch { present, downloaded, unpacked, received, .. } = watch;
+    let from_archives =
+        if unpacked > 0 { format!(", {unpacked} were unpacked from archives") } else { String::new() };
     writeln!(
         out,
-        "{} files were there, {} were downloaded ({megabytes:.1} MB)",
-        watch.present, watch.downloaded
+        "{present} files were there, {downloaded} were downloaded{from_archives} ({:.1} MB received)",
+        received as f64 / 1e6
     )?;
     if !definition.licence.is_empty() {
         writeln!(out, "licence: {}; what to cite is in `fedspd data list`", definition.licence)?;
@@ -64,6 +66,7 @@ struct Watch {
     bar: Bar,
     present: usize,
     downloaded: usize,
+    unpacked: usize,
     received: u64,
 }
 
@@ -91,6 +94,10 @@ impl Progress for Watch {
             Fetched::Present => self.present += 1,
             Fetched::Downloaded { received } => {
                 self.downloaded += 1;
+                self.received += received;
+            }
+            Fetched::Unpacked { received } => {
+                self.unpacked += 1;
                 self.received += received;
             }
         }

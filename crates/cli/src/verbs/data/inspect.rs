@@ -62,15 +62,14 @@ fn recording(path: &Path, look: &Inspection, out: &mut impl Write) -> Result<(),
     let mut table = Table::new(1, &["channel", "Hz", "lowest", "highest", "deviation", "unit", ""]);
     let number = |value: Option<f64>| value.map_or("?".into(), |value| format!("{value:.1}"));
     for channel in &look.channels {
-        let ChannelLook { name, sfreq, unit, lowest, highest, deviation, flat, fault } = channel;
+        let ChannelLook { name, sfreq, shown_in, lowest, highest, deviation, flat, fault, .. } = channel;
         table.row(vec![
             name.clone(),
             sfreq.to_string(),
             number(*lowest),
             number(*highest),
             number(*deviation),
-            // Voltages are shown in microvolts whatever the file's unit.
-            if unit.ends_with('V') { "uV".into() } else { unit.clone() },
+            shown_in.clone(),
             fault.clone().unwrap_or_else(|| if *flat { "flat".into() } else { String::new() }),
         ]);
     }
@@ -107,12 +106,7 @@ fn prepared(path: &Path, json: bool, out: &mut impl Write) -> Result<(), Failure
             (&trials.about, "trials", format!("{} samples each", trials.length()), None)
         }
         Prepared::Covariances(covariances) => {
-            let mut summary = QualitySummary::new();
-            let qualities = covariances.quality()?;
-            for quality in &qualities {
-                summary.add(quality);
-            }
-            let quality = (!qualities.is_empty()).then_some(summary);
+            let quality = QualitySummary::of(&covariances.quality()?);
             (&covariances.about, "covariances", covariances.inputs.join("; "), quality)
         }
     };
@@ -144,6 +138,9 @@ fn prepared(path: &Path, json: bool, out: &mut impl Write) -> Result<(), Failure
     }
     if let Some(align) = about.making.align {
         writeln!(out, "  aligned subject by subject ({align})")?;
+    }
+    if about.making.z_score {
+        writeln!(out, "  every channel of every trial scaled to mean 0 and deviation 1")?;
     }
     if let Some(quality) = quality {
         let channels = about.channels.len();

@@ -5,6 +5,7 @@ mod inspect;
 mod list;
 mod places;
 mod prepare;
+mod report;
 mod verify;
 
 use std::io::Write;
@@ -92,9 +93,10 @@ fn quality_json(quality: QualitySummary) -> Value {
 
 /// Facts, and how the data were made.
 fn with_making(mut facts: Value, making: &Making) -> Value {
-    let Making { estimator, align, bands, windows } = making;
+    let Making { estimator, align, z_score, bands, windows } = making;
     facts["estimator"] = json!(estimator);
     facts["align"] = json!(align.map(Alignment::name));
+    facts["z_score"] = json!(z_score);
     facts["bands"] = json!(bands);
     facts["windows"] = json!(windows);
     facts

@@ -13,8 +13,9 @@ use fedspd_eeg::{About, Alignment, Dropped, Estimator, QualitySummary, Trials};
 use fedspd_manifold::SpdMetric;
 use serde_json::{Value, json};
 
-use super::{Chosen, Format, quality_json, with_making, write_json};
+use super::{Chosen, Format, quality_json, report, with_making, write_json};
 use crate::failure::Failure;
+use crate::interrupt;
 use crate::printable::printable;
 use crate::progress::{Bar, Shown};
 
@@ -53,6 +54,9 @@ pub(crate) struct Arguments {
         long = "window", value_parser = pair, value_name = "START-END", conflicts_with = "trials", allow_hyphen_values = true
     )]
     windows: Vec<[f64; 2]>,
+    /// Also write the rank, the smallest and largest eigenvalue and the condition number of each covariance (before alignment) to this CSV file.
+    #[arg(long, value_name = "FILE.csv", conflicts_with = "trials")]
+    quality: Option<PathBuf>,
     /// Resample recordings at another rate instead of refusing them.
     #[arg(long)]
     resample: bool,
@@ -113,6 +117,11 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
         let out = arguments.out.display();
         return Err(Failure::Usage(format!("--out is {out}; prepared data are .npz files")));
     }
+    if let Some(path) =
+        arguments.quality.as_ref().filter(|path| !path.extension().is_some_and(|e| e == "csv"))
+    {
+        return Err(Failure::Usage(format!("--quality is {}; the report is a .csv file", path.display())));
+    }
     if arguments.trials && arguments.bands.len() > 1 {
         return Err(Failure::Usage("trials have one band; give --band once".into()));
     }
@@ -152,13 +161,17 @@ fn prepare(arguments: &Arguments, metric: Option<SpdMetric>) -> Result<Done, Fai
     } else {
         arguments.bands.iter().copied().map(Band::from).collect()
     };
+    interrupt::listen("the file");
     let bar = Bar::new(arguments.progress, plan.files(), "files");
     let (about, quality) = if arguments.trials {
         (plan.save_trials(bands[0], &arguments.out, &bar, |trials| change(arguments, trials))?, None)
     } else {
         let features = Features { bands, windows: arguments.windows.clone(), estimator: arguments.estimator };
-        let (about, quality) = plan.save_covariances(&features, metric, &arguments.out, &bar)?;
-        (about, Some(quality))
+        let (about, qualities) = plan.save_covariances(&features, metric, &arguments.out, &bar)?;
+        if let Some(path) = &arguments.quality {
+            report::write(path, &about, &features.names(plan.definition().interval), &qualities)?;
+        }
+        (about, QualitySummary::of(&qualities))
     };
     bar.finish();
     Ok(Done { plan, about, quality, seconds: start.elapsed().as_secs_f64() })
@@ -183,13 +196,13 @@ impl Done {
 
     fn write_json(&self, arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
         let Self { plan, about, quality, seconds } = self;
-        let dropped = |d: &Dropped| json!({ "subject": d.subject, "run": d.run, "onset": d.onset, "annotation": d.text, "reason": d.reason.to_string() });
+        let dropped = |d: &Dropped| json!({ "subject": d.subject, "session": d.session, "run": d.run, "onset": d.onset, "annotation": d.text, "reason": d.reason.to_string() });
         let left_out = |l: &LeftOut| json!({ "subject": l.subject, "reason": l.reason, "measured_sfreq": l.measured_sfreq });
         let empty: Vec<&str> = plan.empty_classes().into_iter().map(|(class, _)| class).collect();
         let facts = json!({
             "file": arguments.out.display().to_string(), "kind": kind(arguments), "trials": about.origins.len(), "subjects": about.subjects(),
             "classes": about.classes, "counts": about.class_counts(), "empty_classes": empty, "samples": plan.trial_length(),
-            "channels": about.channels, "unit": about.unit, "z_score": arguments.z_score, "quality": quality.map(quality_json), "seconds": seconds,
+            "channels": about.channels, "unit": about.unit, "quality": quality.map(quality_json), "seconds": seconds,
             "dropped": plan.dropped.iter().map(dropped).collect::<Value>(), "ignored": plan.ignored,
             "left_out": plan.left_out.iter().map(left_out).collect::<Value>(),
         });
@@ -227,8 +240,11 @@ impl Done {
             writeln!(out, "  subject {} left out: {}{measured}", left_out.subject, left_out.reason)?;
         }
         for dropped in &plan.dropped {
-            let Dropped { subject, run, onset, text, reason } = dropped;
-            writeln!(out, "  dropped: subject {subject}, run {run}, {text:?} at {onset} s: {reason}")?;
+            let Dropped { subject, session, run, onset, text, reason } = dropped;
+            writeln!(
+                out,
+                "  dropped: subject {subject}, session {session}, run {run}, {text:?} at {onset} s: {reason}"
+            )?;
         }
         if let Some(quality) = quality {
             writeln!(

@@ -1,0 +1,45 @@
+//! The quality of each covariance, as a table for spreadsheets and programs.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use fedspd_eeg::{About, Origin, Quality};
+
+use crate::failure::Failure;
+
+/// Writes a row for every covariance, in the order of the file: trial by trial, input by input.
+pub(super) fn write(
+    path: &Path,
+    about: &About,
+    inputs: &[String],
+    qualities: &[Quality],
+) -> Result<(), Failure> {
+    let mut text =
+        String::from("trial,subject,session,run,class,input,rank,channels,smallest,largest,condition\n");
+    for (trial, (origin, own)) in about.origins.iter().zip(qualities.chunks(inputs.len())).enumerate() {
+        let Origin { label, subject, session, run } = origin;
+        let words = [subject, session, run, &about.classes[*label]].map(|word| cell(word)).join(",");
+        for (input, quality) in inputs.iter().zip(own) {
+            let Quality { rank, smallest, largest } = quality;
+            let (input, channels, condition) = (cell(input), about.channels.len(), quality.condition());
+            // Writing to a text cannot fail.
+            let _ = writeln!(
+                text,
+                "{trial},{words},{input},{rank},{channels},{smallest:e},{largest:e},{condition:e}"
+            );
+        }
+    }
+    fedspd_run::atomic::write(path, text.as_bytes()).map_err(|error| match error {
+        // Judged as those of the data are: a wrong folder is the user's, a full disk the machine's.
+        fedspd_run::Error::File { path, source } => fedspd_eeg::Error::File { path, source }.into(),
+        other => fedspd_experiment::Error::from(other).into(),
+    })
+}
+
+/// A cell of a CSV: in quotes if it would be taken for several.
+fn cell(word: &str) -> String {
+    if word.contains([',', '"', '\n', '\r']) {
+        return format!("\"{}\"", word.replace('"', "\"\""));
+    }
+    word.to_owned()
+}
