@@ -16,8 +16,8 @@ fn chromium() -> Option<PathBuf> {
     all.find(|path| path.is_file())
 }
 
-/// What a browser of this width makes of the page: what the check wrote down, and the console.
-fn look(browser: &Path, page: &Path, width: usize) -> (String, Vec<String>) {
+/// What a browser makes of the page: what the check wrote down, and the console.
+fn look(browser: &Path, page: &Path) -> (String, Vec<String>) {
     let profile = tempdir().unwrap();
     let output = Command::new(browser)
         .args([
@@ -37,7 +37,7 @@ fn look(browser: &Path, page: &Path, width: usize) -> (String, Vec<String>) {
             "--dump-dom",
         ])
         .arg(format!("--user-data-dir={}", profile.path().display()))
-        .arg(format!("--window-size={width},900"))
+        .arg("--window-size=1400,900")
         .arg(format!("file://{}", page.display()))
         .output()
         .unwrap();
@@ -63,11 +63,10 @@ fn the_page_is_whole_in_a_browser_at_a_desk_and_on_a_telephone() {
     for (name, runs) in [("one", &[alone][..]), ("large", &[large]), ("many", &many)] {
         let html = Report::new(runs, true).unwrap().html();
         let figures = html.matches("<svg ").count();
-        let check = format!("<script>{}</script></body>", include_str!("check.js"));
-        let page = root.path().join(format!("{name}.html"));
-        std::fs::write(&page, html.replace("</body>", &check)).unwrap();
         for width in [1280, 400] {
-            let (found, console) = look(&browser, &page, width);
+            let page = root.path().join(format!("{name}-{width}.html"));
+            std::fs::write(&page, framed(&html, width)).unwrap();
+            let (found, console) = look(&browser, &page);
             assert_eq!(
                 found.lines().next().unwrap(),
                 format!("width {width}, figures {figures}, faults 0"),
@@ -76,4 +75,11 @@ fn the_page_is_whole_in_a_browser_at_a_desk_and_on_a_telephone() {
             assert_eq!(console, [""; 0], "{name} at {width}");
         }
     }
+}
+
+/// The report with the check, in a frame of a width: windows have a least width, frames do not.
+fn framed(html: &str, width: usize) -> String {
+    let check = format!("<script>{}</script></body>", include_str!("check.js"));
+    let document = html.replace("</body>", &check).replace('&', "&amp;").replace('"', "&quot;");
+    format!("<!DOCTYPE html><body style=\"margin:0\"><iframe style=\"border:0;width:{width}px;height:900px\" srcdoc=\"{document}\"></iframe></body>")
 }

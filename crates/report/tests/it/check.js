@@ -1,4 +1,4 @@
-// Added to a copy of a report by the test: looks at what a browser made of it and writes down every fault.
+// Added by the test to a copy of a report in a frame: looks at what a browser made of it and writes down every fault.
 addEventListener("load", () => {
   const faults = [];
   const name = (node) => (node.closest("[id]") || node).id + ": " + node.textContent.slice(0, 40);
@@ -26,5 +26,5 @@ addEventListener("load", () => {
   const result = document.createElement("pre");
   result.id = "check";
   result.textContent = "width " + innerWidth + ", figures " + figures.length + ", faults " + faults.length + "\n" + faults.join("\n");
-  document.body.append(result);
+  top.document.body.append(result);
 });
