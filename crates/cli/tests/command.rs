@@ -72,3 +72,22 @@ fn an_instruction_set_that_is_not_there_is_refused_with_a_hint() {
     );
     assert!(err.contains("portable"), "{err}");
 }
+
+#[test]
+fn a_report_of_a_folder_that_is_no_run_is_refused_with_a_hint() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().to_str().unwrap();
+    let (code, _, err) = fedspd(&["report", path]);
+    assert_eq!(code, 1);
+    assert_eq!(
+        err,
+        format!(
+            "error: {path}: not the folder of a run, there is no manifest.json in it\n\nhint: a run folder is what `fedspd run` writes, by default under runs/\n"
+        )
+    );
+    let (code, _, err) = fedspd(&["report", path, "--format", "pdf"]);
+    assert!(
+        code == 1 && err.contains("invalid value 'pdf'") && err.contains("html, svg, csv, latex"),
+        "{err}"
+    );
+}

@@ -32,7 +32,7 @@ mod words;
 
 pub use error::Error;
 pub use paper::CellRun;
-pub use report::{Formats, Report};
+pub use report::{Format, Report};
 pub use run::{Course, Run};
 pub use swept::SweepRun;
 pub use table::{Best, Cell, Table};

@@ -43,9 +43,12 @@ fn part(out: &mut String, part: &Part) {
     let _ = match part {
         Part::Text(text) => write!(out, "<p>{}</p>", code(text)),
         Part::Cautions(cautions) => {
-            let items: String =
-                cautions.iter().map(|caution| format!("<li>{}</li>", code(caution))).collect();
-            write!(out, "<div class=\"cautions\" role=\"note\"><h3>Read with care</h3><ul>{items}</ul></div>")
+            let items: Vec<String> = cautions.iter().map(|caution| code(caution)).collect();
+            write!(
+                out,
+                "<div class=\"cautions\" role=\"note\"><h3>Read with care</h3><ul><li>{}</li></ul></div>",
+                items.join("</li><li>")
+            )
         }
         Part::Figure(figure) => write!(out, "{}", figure.html()),
         Part::Table(table) => write!(out, "{}", table.html()),

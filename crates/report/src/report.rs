@@ -13,20 +13,20 @@ use crate::{Error, Run, Table, label};
 
 /// What is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Formats {
+pub enum Format {
     /// The page.
-    pub html: bool,
+    Html,
     /// Figures by themselves.
-    pub svg: bool,
+    Svg,
     /// Tables for programs.
-    pub csv: bool,
+    Csv,
     /// Tables for papers.
-    pub latex: bool,
+    Latex,
 }
 
-impl Formats {
+impl Format {
     /// Everything.
-    pub const ALL: Self = Self { html: true, svg: true, csv: true, latex: true };
+    pub const ALL: [Self; 4] = [Self::Html, Self::Svg, Self::Csv, Self::Latex];
 }
 
 /// A report that has not been written yet.
@@ -93,22 +93,25 @@ impl Report {
     }
 
     /// Every file by its path in the folder of the report.
-    pub fn files(&self, formats: Formats) -> BTreeMap<String, String> {
+    pub fn files(&self, formats: &[Format]) -> BTreeMap<String, String> {
         let mut files = BTreeMap::new();
-        if formats.html {
+        if formats.contains(&Format::Html) {
             files.insert("report.html".to_owned(), self.html());
         }
         for part in self.sections.iter().flat_map(|section| &section.parts) {
             match part {
-                Part::Figure(figure) if formats.svg => {
+                Part::Figure(figure) if formats.contains(&Format::Svg) => {
                     files.insert(format!("figures/{}.svg", figure.slug), figure.svg());
                 }
                 Part::Table(table) | Part::File(table) => {
-                    if formats.csv {
+                    if formats.contains(&Format::Csv) {
                         files.insert(format!("tables/{}.csv", table.slug), table.csv());
                     }
                     // What is told in whole sentences is no table of a paper.
-                    if formats.latex && table.rows.len() <= LONGEST && table.slug != "facts" {
+                    if formats.contains(&Format::Latex)
+                        && table.rows.len() <= LONGEST
+                        && table.slug != "facts"
+                    {
                         files.insert(format!("tables/{}.tex", table.slug), table.latex());
                     }
                 }
@@ -122,7 +125,7 @@ impl Report {
     ///
     /// # Errors
     /// When the system refuses; files that were written before are whole.
-    pub fn write(&self, folder: &Path, formats: Formats) -> Result<PathBuf, Error> {
+    pub fn write(&self, folder: &Path, formats: &[Format]) -> Result<PathBuf, Error> {
         for (name, text) in self.files(formats) {
             let path = folder.join(name);
             if let Some(parent) = path.parent() {
@@ -131,7 +134,7 @@ impl Report {
             }
             atomic::write(&path, text.as_bytes())?;
         }
-        Ok(if formats.html { folder.join("report.html") } else { folder.to_owned() })
+        Ok(if formats.contains(&Format::Html) { folder.join("report.html") } else { folder.to_owned() })
     }
 }
 

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use fedspd_report::Formats;
+use fedspd_report::Format;
 use fedspd_report::compare::{Comparison, Paired, Wilcoxon, compare, holm};
 use fedspd_run::{
     Manifest, ResultRow, ResultTable, RunFolder, SCHEMA_VERSION, SeedShards, Shard, Shards, Status, atomic,
@@ -329,7 +329,7 @@ fn what_weakens_a_comparison_is_said() {
 #[test]
 fn figures_and_tables_are_written_without_names_of_people() {
     let found = compared(&Made { better: 0.01, ..made() }, &made()).unwrap();
-    let files = found.report().files(Formats::ALL);
+    let files = found.report().files(&Format::ALL);
     let names: Vec<&str> = files.keys().map(String::as_str).collect();
     let tables = ["compare-differences", "compare-scores", "compare"];
     let tables = tables.map(|name| ["csv", "tex"].map(|end| format!("tables/{name}.{end}")));

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use fedspd_report::Formats;
+
 use fedspd_report::compare::{Comparison, compare};
 use serde_json::json;
 
@@ -28,8 +28,11 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
     let comparison = compare(&arguments.runs)?;
-    let page =
-        arguments.out.as_ref().map(|folder| comparison.report().write(folder, Formats::ALL)).transpose()?;
+    let page = arguments
+        .out
+        .as_ref()
+        .map(|folder| comparison.report().write(folder, &fedspd_report::Format::ALL))
+        .transpose()?;
     if arguments.format == Format::Json {
         return write_json(out, &json!(comparison));
     }

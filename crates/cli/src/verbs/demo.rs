@@ -8,7 +8,7 @@ use clap::Args;
 use fedspd_eeg::sample;
 use fedspd_experiment::config::{Aggregation, AlignKind, Mode, Seeds};
 use fedspd_experiment::{Ended, Experiment, Headline, Resumable, headline, run as run_experiment};
-use fedspd_report::{Formats, Report};
+use fedspd_report::{Format, Report};
 use fedspd_run::{ResultTable, RunFolder};
 
 use crate::failure::Failure;
@@ -99,7 +99,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
         }
     }
     shown.bar.finish();
-    let report = Report::new(&folders, false)?.write(&arguments.out.join("report"), Formats::ALL)?;
+    let report = Report::new(&folders, false)?.write(&arguments.out.join("report"), &Format::ALL)?;
     table.write(out)?;
     writeln!(
         out,

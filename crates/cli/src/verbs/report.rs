@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use fedspd_report::{Formats, Report};
+use fedspd_report::{Format, Report};
 use fedspd_run::RunFolder;
 
 use crate::failure::Failure;
@@ -26,7 +26,7 @@ pub(crate) struct Arguments {
     name_subjects: bool,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, ValueEnum)]
 enum Kind {
     /// One page with everything.
     Html,
@@ -38,16 +38,25 @@ enum Kind {
     Latex,
 }
 
+impl Kind {
+    fn format(self) -> Format {
+        match self {
+            Self::Html => Format::Html,
+            Self::Svg => Format::Svg,
+            Self::Csv => Format::Csv,
+            Self::Latex => Format::Latex,
+        }
+    }
+}
+
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
-    let has = |kind: Kind| arguments.format.contains(&kind);
-    let formats =
-        Formats { html: has(Kind::Html), svg: has(Kind::Svg), csv: has(Kind::Csv), latex: has(Kind::Latex) };
+    let formats: Vec<Format> = arguments.format.iter().map(|kind| kind.format()).collect();
     let folder = match (&arguments.out, &arguments.runs[..]) {
         (Some(folder), _) => folder.clone(),
         (None, [run]) => RunFolder::open(run).map_err(fedspd_report::Error::from)?.report(),
         (None, _) => PathBuf::from("report"),
     };
-    let path = Report::new(&arguments.runs, arguments.name_subjects)?.write(&folder, formats)?;
+    let path = Report::new(&arguments.runs, arguments.name_subjects)?.write(&folder, &formats)?;
     writeln!(out, "Report: {}", path.display())?;
     Ok(())
 }

@@ -7,7 +7,7 @@ use clap::Args;
 use fedspd_experiment::config::Override;
 use fedspd_experiment::reproduction::{Cell, DATASETS, cells};
 use fedspd_experiment::{Ended, Several};
-use fedspd_report::{CellRun, Formats, Report};
+use fedspd_report::{CellRun, Format, Report};
 use fedspd_run::RunFolder;
 
 use crate::failure::Failure;
@@ -71,7 +71,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
         runs.push(CellRun { name: cell.name.clone(), folder: path, missing });
     }
     let report = Report::reproduction(&arguments.dataset, &runs)?;
-    let page = report.write(&folder.join("report"), Formats::ALL)?;
+    let page = report.write(&folder.join("report"), &Format::ALL)?;
     write!(out, "\n{}\nReport: {}\n", report.text("paper"), page.display())?;
     Ok(())
 }

@@ -7,7 +7,7 @@ use clap::Args;
 use fedspd_experiment::config::Override;
 use fedspd_experiment::sweep::{Sweep, choice, validation_f1};
 use fedspd_experiment::{Ended, Several};
-use fedspd_report::{Formats, Report, SweepRun};
+use fedspd_report::{Format, Report, SweepRun};
 use fedspd_run::{ResultTable, RunFolder, headline};
 
 use crate::failure::Failure;
@@ -87,7 +87,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
             over.key, runs[place].value
         )?;
     }
-    let page = Report::sweep(&over.key, &runs, chosen)?.write(&folder.join("report"), Formats::ALL)?;
+    let page = Report::sweep(&over.key, &runs, chosen)?.write(&folder.join("report"), &Format::ALL)?;
     writeln!(out, "Report: {}", page.display())?;
     Ok(())
 }

@@ -18,7 +18,7 @@ pub fn escape(text: &str) -> String {
     out
 }
 
-/// The width of a text of a size, about: as in the widest of the common sans-serif faces (DejaVu Sans), so that what fits by this fits.
+/// The width of a text of a size, about: as in the widest of the common sans-serif faces (`DejaVu Sans`), so that what fits by this fits.
 pub fn width(text: &str, size: f64) -> f64 {
     let of = |letter: char| match letter {
         'i' | 'j' | 'l' | 'I' | '.' | ',' | ':' | ';' | '|' | '\'' | '!' | ' ' => 0.34,

@@ -1,5 +1,7 @@
 //! A head seen from above, with the values of its electrodes.
 
+use std::fmt::Write;
+
 use super::contour::Field;
 use super::montage::{Direction, position};
 use super::spline::Spline;
@@ -67,14 +69,11 @@ impl Topography {
             canvas.within_circle(name, centre, RADIUS, &bands);
         }
         outline(&mut canvas, centre);
-        let dots: String = self
-            .places
-            .iter()
-            .map(|place| {
-                let (x, y) = flat(place);
-                format!("M{:.1} {:.1}h0", centre.0 + RADIUS * x, centre.1 - RADIUS * y)
-            })
-            .collect();
+        let mut dots = String::new();
+        for place in &self.places {
+            let (x, y) = flat(place);
+            let _ = write!(dots, "M{:.1} {:.1}h0", centre.0 + RADIUS * x, centre.1 - RADIUS * y);
+        }
         canvas.dots(&dots, Ink::Text, 1.7, 0.55);
         canvas.text((centre.0, HEIGHT - 8.0), note, middle(Letters::NOTE));
         canvas
@@ -157,9 +156,9 @@ pub(crate) fn key() -> Canvas {
     let mut canvas = Canvas::new("colours", WIDTH, 44.0);
     let left = (WIDTH - width) / 2.0;
     for place in 0..count {
-        let level = place as i32 - LEVELS.len() as i32;
-        let opacity = 1.0 - (1.0 - SHADE).powi(level.abs());
-        let ink = Ink::Series(usize::from(level > 0));
+        let bands = place.abs_diff(LEVELS.len());
+        let opacity = 1.0 - (1.0 - SHADE).powf(bands as f64);
+        let ink = Ink::Series(usize::from(place > LEVELS.len()));
         canvas.rectangle(
             Area { left: left + cell * place as f64, top: 4.0, width: cell - 1.0, height },
             ink,

@@ -26,14 +26,14 @@ fn worst(round: &Round, of: fn(&LayerReport) -> f64, worse: fn(f64, f64) -> f64)
 
 /// Consensus, drift and the distance of the two averages.
 fn agreement(runs: &[Run], federated: &[&Run]) -> Option<Figure> {
-    let kinds: [(&str, Axis, &dyn Fn(&Round) -> Option<f64>); 3] = [
-        ("Consensus of clients", Axis::new("smallest singular value of the mean"), &|round| {
+    let kinds: [(&str, Axis, fn(&Round) -> Option<f64>); 3] = [
+        ("Consensus of clients", Axis::new("smallest singular value of the mean"), |round| {
             worst(round, |layer| layer.consensus, f64::min)
         }),
-        ("Drift of clients", Axis::new("mean distance from the model that was sent"), &|round| {
+        ("Drift of clients", Axis::new("mean distance from the model that was sent"), |round| {
             worst(round, |layer| layer.drift_mean, f64::max)
         }),
-        ("ProjAvg and RLAvg", Axis::log("distance of the two averages"), &|round| {
+        ("ProjAvg and RLAvg", Axis::log("distance of the two averages"), |round| {
             worst(round, |layer| layer.proj_rl_distance, f64::max)
         }),
     ];

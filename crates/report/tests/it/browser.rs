@@ -81,5 +81,7 @@ fn the_page_is_whole_in_a_browser_at_a_desk_and_on_a_telephone() {
 fn framed(html: &str, width: usize) -> String {
     let check = format!("<script>{}</script></body>", include_str!("check.js"));
     let document = html.replace("</body>", &check).replace('&', "&amp;").replace('"', "&quot;");
-    format!("<!DOCTYPE html><body style=\"margin:0\"><iframe style=\"border:0;width:{width}px;height:900px\" srcdoc=\"{document}\"></iframe></body>")
+    format!(
+        "<!DOCTYPE html><body style=\"margin:0\"><iframe style=\"border:0;width:{width}px;height:900px\" srcdoc=\"{document}\"></iframe></body>"
+    )
 }

@@ -1,6 +1,6 @@
 //! What is in a report.
 
-use fedspd_report::{Best, Cell, Formats, Report, Table};
+use fedspd_report::{Best, Cell, Format, Report, Table};
 use tempfile::tempdir;
 
 use crate::support::{Plan, grid};
@@ -25,7 +25,7 @@ fn a_run_becomes_a_page_figures_and_tables() {
     let root = tempdir().unwrap();
     let run = Plan::default().write(root.path(), "run");
     let report = Report::new(&[&run], false).unwrap();
-    let files = report.files(Formats::ALL);
+    let files = report.files(&Format::ALL);
     let figures: Vec<&str> =
         files.keys().filter_map(|name| name.strip_prefix("figures/")?.strip_suffix(".svg")).collect();
     assert_eq!(figures, FIGURES);
@@ -77,25 +77,21 @@ fn files_are_written_beside_the_page_and_the_same_folder_gives_the_same_bytes() 
     let runs = grid(root.path(), &Plan::default());
     let out = root.path().join("out");
     let report = Report::new(&runs, false).unwrap();
-    assert_eq!(report.write(&out, Formats::ALL).unwrap(), out.join("report.html"));
-    let again = Report::new(&runs, false).unwrap().files(Formats::ALL);
+    assert_eq!(report.write(&out, &Format::ALL).unwrap(), out.join("report.html"));
+    let again = Report::new(&runs, false).unwrap().files(&Format::ALL);
     for (name, text) in &again {
         assert_eq!(&std::fs::read_to_string(out.join(name)).unwrap(), text, "{name}");
     }
-    let only = Report::new(&runs, false).unwrap().files(Formats {
-        html: false,
-        svg: false,
-        csv: true,
-        latex: false,
-    });
-    assert!(only.keys().all(|name| name.ends_with(".csv")) && !only.is_empty());
+    let only = Report::new(&runs, false).unwrap().files(&[Format::Csv]);
+    assert!(only.keys().all(|name| name.starts_with("tables/")) && only.contains_key("tables/headline.csv"));
+    assert!(!only.contains_key("tables/headline.tex"));
 }
 
 #[test]
 fn several_runs_are_told_apart_and_transductive_alignment_is_told() {
     let root = tempdir().unwrap();
     let runs = grid(root.path(), &Plan::default());
-    let files = Report::new(&runs, false).unwrap().files(Formats::ALL);
+    let files = Report::new(&runs, false).unwrap().files(&Format::ALL);
     let page = &files["report.html"];
     for label in [
         "ProjAvg, full",
@@ -127,7 +123,7 @@ fn runs_that_differ_in_nothing_have_numbers() {
 fn a_run_without_a_portrait_says_so_in_a_sentence() {
     let root = tempdir().unwrap();
     let run = Plan { portrait: false, mode: "local", ..Plan::default() }.write(root.path(), "run");
-    let files = Report::new(&[run], false).unwrap().files(Formats::ALL);
+    let files = Report::new(&[run], false).unwrap().files(&Format::ALL);
     assert!(files["report.html"].contains("This run has no portrait of its network"));
     assert!(!files.contains_key("figures/spectra.svg") && !files.contains_key("figures/agreement.svg"));
 }

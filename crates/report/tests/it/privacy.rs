@@ -1,6 +1,6 @@
 //! No one is named who did not ask for it.
 
-use fedspd_report::{Formats, Report};
+use fedspd_report::{Format, Report};
 use tempfile::tempdir;
 
 use crate::support::Plan;
@@ -9,7 +9,7 @@ use crate::support::Plan;
 fn no_file_names_a_subject_a_client_or_a_place_unless_asked() {
     let root = tempdir().unwrap();
     let run = Plan { subject: "patient-", ..Plan::default() }.write(root.path(), "run");
-    for (name, text) in Report::new(&[&run], false).unwrap().files(Formats::ALL) {
+    for (name, text) in Report::new(&[&run], false).unwrap().files(&Format::ALL) {
         for word in ["patient", "site A", "site B", "/home/someone"] {
             assert!(!text.contains(word), "{word} is in {name}");
         }

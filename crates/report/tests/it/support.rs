@@ -74,7 +74,7 @@ impl Plan {
     /// Writes the folder.
     pub(crate) fn write(&self, root: &Path, name: &str) -> PathBuf {
         let folder = RunFolder::create(root.join(name), |folder| self.fill(folder)).unwrap();
-        folder.root().to_owned()
+        folder.0.root().to_owned()
     }
 
     fn fill(&self, folder: &RunFolder) -> Result<(), fedspd_run::Error> {
