@@ -79,12 +79,12 @@ impl Design {
                 self.unused.join(", ")
             ));
         }
-        let parts: [(&str, &str, fn(&Shard) -> &Vec<usize>); 2] = [
-            ("validation", "has no say in the learning rate", |shard| &shard.validation),
-            ("test", "is not in the test scores", |shard| &shard.test),
-        ];
-        for (what, means, trials) in parts {
-            let without = self.clients.iter().zip(&self.shards).filter(|(_, shard)| trials(shard).is_empty());
+        for (what, means) in
+            [("validation", "has no say in the learning rate"), ("test", "is not in the test scores")]
+        {
+            let trials =
+                |shard: &Shard| if what == "test" { shard.test.len() } else { shard.validation.len() };
+            let without = self.clients.iter().zip(&self.shards).filter(|(_, shard)| trials(shard) == 0);
             let names: Vec<&str> = without.map(|(client, _)| &*client.name).collect();
             match names[..] {
                 [] => {}

@@ -30,7 +30,7 @@ fn replies_are_taken_in_one_by_one() {
         Aggregation::Karcher,
         Aggregation::Euclidean,
     ] {
-        let kept = (98 * aggregation.kept_numbers(&wire) * 8) as i64;
+        let kept = i64::try_from(98 * aggregation.kept_numbers(&wire) * 8).unwrap();
         assert_eq!(kept > 0, aggregation == Aggregation::Karcher);
         // The lists of what is kept grow by doubling.
         let grown = growth(aggregation);

@@ -20,13 +20,13 @@ pub struct Portrait {
 pub struct InputPortrait {
     /// The window and the band, such as `0 to 3 s, 8 to 32 Hz`.
     pub name: String,
-    /// Where the columns of the BiMaps listen, the most relevant one first; empty without a BiMap.
+    /// Where the columns of each BiMap listen, the most relevant one first; empty without a BiMap.
     pub columns: Vec<Pattern>,
     /// For each class, in the order of the manifest, where the direction listens that speaks most for it or against it.
     pub classes: Vec<Pattern>,
     /// The eigenvalues of the covariances as they come in.
     pub spectrum: Spectrum,
-    /// Their eigenvalues after the BiMaps, before any is raised to the threshold; the same without a BiMap.
+    /// Their eigenvalues after the last BiMap, before any is raised to the threshold; the same without a BiMap.
     pub mapped: Spectrum,
     /// The floor of eigenvalues.
     pub epsilon: f64,

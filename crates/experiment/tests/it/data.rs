@@ -104,7 +104,9 @@ fn matrices_that_are_no_covariances_are_refused() {
     let average = save("average.npz", &|matrix| {
         for row in matrix.chunks_exact_mut(64) {
             let mean = row.iter().sum::<f64>() / 64.0;
-            row.iter_mut().for_each(|x| *x -= mean);
+            for x in row {
+                *x -= mean;
+            }
         }
         for column in 0..64 {
             let mean = (0..64).map(|row| matrix[row * 64 + column]).sum::<f64>() / 64.0;
