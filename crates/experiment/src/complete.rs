@@ -46,7 +46,7 @@ impl Several {
     }
 
     /// The experiment of a configuration, with the data at hand if they are the same.
-    pub fn experiment(&mut self, config: &Config, progress: &impl Progress) -> Result<&Experiment, Error> {
+    fn experiment(&mut self, config: &Config, progress: &impl Progress) -> Result<&Experiment, Error> {
         let same = |last: &Experiment| {
             let (last, this) = (&last.config, config);
             (&last.data, &last.covariance, last.model.kind) == (&this.data, &this.covariance, this.model.kind)

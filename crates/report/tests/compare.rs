@@ -59,7 +59,7 @@ fn by_enumeration(differences: &[f64]) -> f64 {
     let rank = |d: f64| {
         let below = used.iter().filter(|other| other.abs() < d.abs()).count() as f64;
         let equal = used.iter().filter(|other| other.abs() == d.abs()).count() as f64;
-        below + (equal + 1.0) / 2.0
+        below + f64::midpoint(equal, 1.0)
     };
     let unevenness = |sum: f64| (sum - used.iter().map(|&d| rank(d)).sum::<f64>() / 2.0).abs();
     let found = unevenness(used.iter().filter(|d| **d > 0.0).map(|&d| rank(d)).sum());
@@ -319,7 +319,7 @@ fn what_weakens_a_comparison_is_said() {
     let prepared = "[data]\nname = \"made\"\n[model]\nkind = \"eegnet\"\n[split]\ntest = 0.15\n";
     let kinds = cautions(&|run| (run.sha256, run.config) = ("bb", prepared));
     assert!(kinds.contains("prepared in different ways"), "{kinds}");
-    let shuffled = |seed: u64| if seed % 2 == 0 { ["zora", "quentin"] } else { ["quentin", "zora"] };
+    let shuffled = |seed: u64| if seed.is_multiple_of(2) { ["zora", "quentin"] } else { ["quentin", "zora"] };
     let run = Made { subjects: shuffled, ..made() };
     let found = compared(&run, &run).unwrap();
     assert_eq!((found.clients, found.pairs[0].over_clients.is_none()), (None, true));

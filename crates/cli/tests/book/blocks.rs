@@ -20,7 +20,10 @@ pub(crate) fn of(page: &str) -> Vec<Block> {
                 let (marks, text) = (words.collect(), String::new());
                 open = Some(Block { line: number + 1, language, marks, text });
             }
-            (None, Some(block)) => block.text += &format!("{line}\n"),
+            (None, Some(block)) => {
+                block.text += line;
+                block.text.push('\n');
+            }
             (None, None) => {}
         }
     }

@@ -22,12 +22,14 @@ pub(super) fn heads(
     let mut heads: Vec<Vec<f64>> = matrices.collect::<Result<_, Error>>()?;
     for entry in 0..d * d {
         let mean = heads.iter().map(|head| head[entry]).sum::<f64>() / heads.len() as f64;
-        heads.iter_mut().for_each(|head| head[entry] -= mean);
+        for head in &mut heads {
+            head[entry] -= mean;
+        }
     }
     Ok(heads)
 }
 
-/// The columns of the BiMaps, the one first whose rows of the last layer are largest.
+/// The columns of the `BiMap` weights, the one first whose rows of the last layer are largest.
 pub(super) fn columns(d: usize, heads: &[Vec<f64>]) -> Vec<(f64, Vec<f64>)> {
     let weight = |column: usize| -> f64 {
         let row = |head: &Vec<f64>| head[column * d..][..d].iter().map(|x| x * x).sum::<f64>();

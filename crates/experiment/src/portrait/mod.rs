@@ -152,11 +152,13 @@ fn mixing(
         total.iter_mut().zip(mixed).for_each(|(total, entry)| *total += entry);
     }
     let count = chosen.len().max(1) as f64;
-    total.iter_mut().for_each(|entry| *entry /= count);
+    for entry in &mut total {
+        *entry /= count;
+    }
     Ok(total)
 }
 
-/// The product of an input's BiMaps, `n x d`: what they are where no eigenvalue is raised between them.
+/// The product of an input's `BiMap` weights, `n x d`: what they are where no eigenvalue is raised between them.
 fn filters(simd: Simd, config: &SpdNetConfig, network: &ParamSet<f64>, input: usize) -> Vec<f64> {
     let sizes = &config.dimensions;
     let n = sizes[0];

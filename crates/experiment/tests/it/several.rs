@@ -84,7 +84,7 @@ fn the_grid_has_every_cell_of_the_paper_and_folds_that_hold_everybody_out_once()
         let mut held_out: Vec<&str> = cells
             .iter()
             .filter_map(|cell| cell.config.split.held_out_subjects.as_ref())
-            .flat_map(|all| all.ids())
+            .flat_map(fedspd_eeg::dataset::Selection::ids)
             .map(String::as_str)
             .collect();
         let people = held_out.len();

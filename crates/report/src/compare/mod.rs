@@ -154,7 +154,7 @@ fn cautions(runs: &[Scores], seeds: &[u64], clients: Option<&[String]>) -> Vec<S
         cautions.push(format!(
             "with {} the smallest two-sided p is {:.2}: run {ENOUGH} seeds or more to be able to reach 0.05",
             if seeds.len() == 1 { "1 seed".into() } else { format!("{} seeds", seeds.len()) },
-            2.0 / 2.0_f64.powi(seeds.len() as i32)
+            2.0 / (1_u64 << seeds.len()) as f64
         ));
     }
     for run in runs {

@@ -68,8 +68,7 @@ fn exact_p(ranks: &[u64], plus: u64) -> f64 {
     // The distribution is symmetric, so the smaller tail is that of the smaller sum.
     let smaller = plus.min(all - plus) as usize;
     let tail: f64 = patterns[..=smaller].iter().sum();
-    // 2^n is exact.
-    (2.0 * tail / 2.0_f64.powi(ranks.len() as i32)).min(1.0)
+    (2.0 * tail / (1_u64 << ranks.len()) as f64).min(1.0)
 }
 
 fn normal_p(ranks: &[u64], plus: u64) -> f64 {

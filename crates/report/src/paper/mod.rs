@@ -59,7 +59,7 @@ impl Report {
         let mut runs: Vec<Run> = grid.runs.iter().map(|(_, run)| run.clone()).collect();
         label::tell_apart(&mut runs);
         for ((name, own), run) in grid.runs.iter_mut().zip(&mut runs) {
-            run.label = name.strip_prefix(&format!("{dataset}-")).unwrap_or(name).to_owned();
+            name.strip_prefix(&format!("{dataset}-")).unwrap_or(name).clone_into(&mut run.label);
             own.label.clone_from(&run.label);
         }
         let mut sections = vec![

@@ -24,9 +24,12 @@ fn worst(round: &Round, of: fn(&LayerReport) -> f64, worse: fn(f64, f64) -> f64)
     finite.reduce(worse)
 }
 
+/// What is read off a round.
+type Measure = fn(&Round) -> Option<f64>;
+
 /// Consensus, drift and the distance of the two averages.
 fn agreement(runs: &[Run], federated: &[&Run]) -> Option<Figure> {
-    let kinds: [(&str, Axis, fn(&Round) -> Option<f64>); 3] = [
+    let kinds: [(&str, Axis, Measure); 3] = [
         ("Consensus of clients", Axis::new("smallest singular value of the mean"), |round| {
             worst(round, |layer| layer.consensus, f64::min)
         }),
