@@ -1,6 +1,7 @@
 //! A plot: two axes and the room between them.
 
-use super::canvas::{Anchor, Area, Canvas, Letters, Stroke};
+use super::canvas::{Area, Canvas, Stroke};
+use super::letters::{Anchor, Letters};
 use super::{Ink, Scale};
 
 /// What an axis shows.

@@ -1,7 +1,8 @@
 //! Curves with bands, named where they end.
 
 use super::axes::{Axis, PANEL, Plot};
-use super::canvas::{Canvas, Letters, Stroke};
+use super::canvas::{Canvas, Stroke};
+use super::letters::Letters;
 use super::text::spread;
 use super::{Ink, Scale};
 

@@ -1,7 +1,8 @@
 //! A matrix of shares, as shades.
 
 use super::Ink;
-use super::canvas::{Anchor, Area, Canvas, Letters};
+use super::canvas::{Area, Canvas};
+use super::letters::{Anchor, Letters};
 
 /// What goes with what: a row for each truth.
 #[derive(Clone, Debug)]

@@ -1,7 +1,8 @@
 //! A row for each thing, its numbers as dots on a common axis.
 
 use super::axes::{Axis, PANEL};
-use super::canvas::{Anchor, Canvas, Letters, Stroke};
+use super::canvas::{Canvas, Stroke};
+use super::letters::{Anchor, Letters};
 use super::{Ink, Reference};
 
 /// A row: what it is, and its numbers.

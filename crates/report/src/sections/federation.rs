@@ -24,7 +24,7 @@ fn worst(round: &Round, of: fn(&LayerReport) -> f64, worse: fn(f64, f64) -> f64)
     finite.reduce(worse)
 }
 
-/// What is read off a round.
+/// A number of a round.
 type Measure = fn(&Round) -> Option<f64>;
 
 /// Consensus, drift and the distance of the two averages.

@@ -6,6 +6,7 @@ mod course;
 mod federation;
 mod input;
 mod mistakes;
+mod names;
 pub(crate) mod network;
 mod participation;
 mod plane;

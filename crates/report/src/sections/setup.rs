@@ -1,7 +1,6 @@
 //! What was run, and on what.
 
-use std::collections::BTreeMap;
-
+use super::names::{configuration, excluded, who};
 use super::{Part, Section};
 use crate::Run;
 use crate::table::{Best, Cell, Table};
@@ -184,95 +183,4 @@ fn facts(runs: &[Run]) -> Table {
         rows: names.iter().map(row).collect(),
         best: Best::Nowhere,
     }
-}
-
-/// Who took no part: how many for which reason, by name only if asked for.
-fn excluded(run: &Run, name_subjects: bool, several: bool) -> Option<String> {
-    if run.manifest.excluded.is_empty() {
-        return None;
-    }
-    let mut reasons: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for excluded in &run.manifest.excluded {
-        let reason = if name_subjects {
-            excluded.reason.clone()
-        } else {
-            nameless(&excluded.reason, &excluded.subject)
-        };
-        reasons.entry(reason).or_default().push(excluded.subject.clone());
-    }
-    let each = reasons.iter().map(|(reason, subjects)| {
-        let who = if name_subjects { format!(" ({})", subjects.join(", ")) } else { String::new() };
-        format!("{}{who}: {reason}", subjects.len())
-    });
-    let whose = if several { format!(" from “{}”", run.label) } else { String::new() };
-    let total = count(run.manifest.excluded.len(), "subject");
-    Some(format!("Left out{whose}: {total}. {}.", each.collect::<Vec<_>>().join("; ")))
-}
-
-/// A reason without the name of whom it is about, which some have as a word.
-fn nameless(reason: &str, subject: &str) -> String {
-    let word = |word: &str| {
-        let bare = word.trim_matches(|letter: char| !letter.is_alphanumeric());
-        let own = !subject.is_empty()
-            && (bare == subject || (subject.chars().any(char::is_alphabetic) && word.contains(subject)));
-        if own { "…".to_owned() } else { word.to_owned() }
-    };
-    reason.split(' ').map(word).collect::<Vec<_>>().join(" ")
-}
-
-/// Who is at which client, for those who asked.
-fn who(run: &Run) -> Option<Table> {
-    let seed = run.shards.seeds.first()?;
-    let clients = seed.clients.iter().enumerate().map(|(place, client)| {
-        vec![
-            Cell::Number((place + 1).to_string()),
-            Cell::word(&client.name),
-            Cell::Word(client.subjects.join(", ")),
-        ]
-    });
-    let held_out = seed
-        .held_out
-        .iter()
-        .map(|held_out| vec![Cell::Word("–".into()), Cell::word("held out"), Cell::word(&held_out.subject)]);
-    Some(Table {
-        slug: "subjects".into(),
-        caption: format!("Subjects of the clients of “{}”, seed {}.", run.label, seed.seed),
-        head: ["client", "name", "subjects"].map(String::from).into(),
-        rows: clients.chain(held_out).collect(),
-        best: Best::Nowhere,
-    })
-}
-
-/// Keys whose values name subjects, clients or places on a disk.
-const NAMING: [&str; 6] = [
-    "data.subjects",
-    "data.exclude",
-    "data.root",
-    "split.held_out_subjects",
-    "federated.clients",
-    "federated.epochs_local",
-];
-
-/// The resolved configuration; what would name someone is replaced.
-fn configuration(run: &Run, name_subjects: bool) -> String {
-    let mut config = run.config.clone();
-    if !name_subjects {
-        for (table, key) in NAMING.iter().filter_map(|key| key.split_once('.')) {
-            let value = config.get_mut(table).and_then(|table| table.get_mut(key));
-            if let Some(value) = value {
-                // A number or a word such as `fixed` names nobody; a list or a selection may.
-                let harmless = table == "federated" && !value.is_table();
-                if !harmless {
-                    *value = toml::Value::String("not shown".into());
-                }
-            }
-        }
-        // Of a path only the name of the dataset is known to be harmless.
-        if let Some(name) = config.get_mut("data").and_then(|data| data.get_mut("name"))
-            && name.as_str().is_some_and(|name| name.contains(['/', '\\']))
-        {
-            *name = toml::Value::String("not shown".into());
-        }
-    }
-    toml::to_string(&config).unwrap_or_default()
 }
