@@ -164,8 +164,20 @@ fn runs_are_compared() {
 fn completions_and_pages_cover_every_verb() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
-    let verbs =
-        ["demo", "data", "new", "run", "resume", "eval", "compare", "export", "doctor", "completions", "man"];
+    let verbs = [
+        "demo",
+        "data",
+        "new",
+        "run",
+        "resume",
+        "eval",
+        "report",
+        "compare",
+        "export",
+        "doctor",
+        "completions",
+        "man",
+    ];
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let script = printed(at, &["completions", shell]);
         assert!(verbs.iter().all(|verb| script.contains(verb)), "{shell}");
