@@ -41,21 +41,26 @@ pub(crate) fn segments(annotations: &[Annotation], samples: usize, sfreq: f64) -
 mod tests {
     use super::*;
 
-    fn cut(annotations: &[(f64, f64, &str)]) -> Vec<Range<usize>> {
+    /// The ends of the pieces.
+    fn cut(annotations: &[(f64, f64, &str)]) -> Vec<(usize, usize)> {
         let note =
             |&(onset, duration, text): &(f64, f64, &str)| Annotation { onset, duration, text: text.into() };
-        segments(&annotations.iter().map(note).collect::<Vec<_>>(), 100, 10.0)
+        let pieces = segments(&annotations.iter().map(note).collect::<Vec<_>>(), 100, 10.0);
+        pieces.into_iter().map(|piece| (piece.start, piece.end)).collect()
     }
 
     #[test]
     fn interruptions_split_whatever_their_case_and_length() {
-        assert_eq!(cut(&[]), [0..100]);
-        assert_eq!(cut(&[(2.0, 0.0, "T1"), (3.0, 1.0, "BAD_move"), (4.0, 1.0, "bad_acq")]), [0..100]);
-        assert_eq!(cut(&[(2.0, 0.0, "EDGE boundary"), (5.0, 1.0, "bad_ACQ_skip")]), [0..20, 20..50, 60..100]);
+        assert_eq!(cut(&[]), [(0, 100)]);
+        assert_eq!(cut(&[(2.0, 0.0, "T1"), (3.0, 1.0, "BAD_move"), (4.0, 1.0, "bad_acq")]), [(0, 100)]);
+        assert_eq!(
+            cut(&[(2.0, 0.0, "EDGE boundary"), (5.0, 1.0, "bad_ACQ_skip")]),
+            [(0, 20), (20, 50), (60, 100)]
+        );
         // Overlapping, one inside the other, touching, at the ends and beyond.
-        assert_eq!(cut(&[(2.0, 2.0, "edge"), (3.0, 2.0, "edge"), (3.5, 0.0, "edge")]), [0..20, 50..100]);
-        assert_eq!(cut(&[(2.0, 1.0, "edge"), (3.0, 1.0, "edge")]), [0..20, 40..100]);
-        assert_eq!(cut(&[(-1.0, 2.0, "edge"), (9.0, 5.0, "edge"), (10.0, 0.0, "edge")]), [10..90]);
-        assert_eq!(cut(&[(0.0, 0.0, "edge"), (2.05, 0.0, "edge")]), [0..20, 20..100]);
+        assert_eq!(cut(&[(2.0, 2.0, "edge"), (3.0, 2.0, "edge"), (3.5, 0.0, "edge")]), [(0, 20), (50, 100)]);
+        assert_eq!(cut(&[(2.0, 1.0, "edge"), (3.0, 1.0, "edge")]), [(0, 20), (40, 100)]);
+        assert_eq!(cut(&[(-1.0, 2.0, "edge"), (9.0, 5.0, "edge"), (10.0, 0.0, "edge")]), [(10, 90)]);
+        assert_eq!(cut(&[(0.0, 0.0, "edge"), (2.05, 0.0, "edge")]), [(0, 20), (20, 100)]);
     }
 }

@@ -38,7 +38,7 @@ fn matlab(folder: &Path, data: &[Vec<u8>]) -> Result<Trials, Error> {
 fn complex_signals_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let part = doubles(&noise(1, 3 * 300 * 2));
-    assert_eq!(matlab(folder.path(), &[part.clone()]).unwrap().len(), 2);
+    assert_eq!(matlab(folder.path(), std::slice::from_ref(&part)).unwrap().len(), 2);
     let error = matlab(folder.path(), &[part.clone(), part]).unwrap_err().to_string();
     assert!(error.starts_with(&format!("{}: ", folder.path().join("1.mat").display())), "{error}");
     assert!(error.contains("`data`") && error.contains("complex"), "{error}");

@@ -519,8 +519,8 @@ fn interrupted_recordings_are_filtered_and_cut_as_mne_does() {
     let mine = Definition::parse(Path::new("mine.toml"), text).unwrap();
     let plan = Plan::new(mine, &[golden("eeg")], &PlanOptions::default()).unwrap();
     let (_, events) = array::<i64>("eeg", "interrupted-events");
-    let ours = plan.subjects()[0][0].epochs.iter().flat_map(|epoch| [epoch.start as i64, epoch.label as i64]);
-    assert_eq!(ours.collect::<Vec<_>>(), events);
+    let ours = plan.subjects()[0][0].epochs.iter().flat_map(|epoch| [epoch.start, epoch.label]);
+    assert_eq!(ours.map(|number| i64::try_from(number).unwrap()).collect::<Vec<_>>(), events);
     let dropped: Vec<(&str, f64)> = plan.dropped.iter().map(|d| (&*d.text, d.onset)).collect();
     assert_eq!(dropped, [("T1", 3.0), ("T1", 10.5), ("T1", 16.0)]);
     assert!(plan.ignored.is_empty(), "{:?}", plan.ignored);

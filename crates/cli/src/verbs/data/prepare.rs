@@ -117,8 +117,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
         let out = arguments.out.display();
         return Err(Failure::Usage(format!("--out is {out}; prepared data are .npz files")));
     }
-    if let Some(path) =
-        arguments.quality.as_ref().filter(|path| path.extension().is_none_or(|e| e != "csv"))
+    if let Some(path) = arguments.quality.as_ref().filter(|path| path.extension().is_none_or(|e| e != "csv"))
     {
         return Err(Failure::Usage(format!("--quality is {}; the report is a .csv file", path.display())));
     }
