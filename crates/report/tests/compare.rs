@@ -253,7 +253,7 @@ fn runs_are_paired_by_seed_and_by_client() {
     assert!((found.runs[1].by_client[0] - 0.325).abs() < 1e-12, "{:?}", found.runs[1].by_client);
     assert_eq!(found.name(pair), "first − second");
     assert!(
-        found.cautions[0].contains("not of other people") && found.cautions.len() == 2,
+        found.cautions[0].contains("not of other people") && found.cautions.len() == 3,
         "{:?}",
         found.cautions
     );
@@ -313,8 +313,13 @@ fn what_weakens_a_comparison_is_said() {
         compared(&made(), &run).unwrap().cautions.join("; ")
     };
     let few = cautions(&|run| run.seeds = vec![0, 1, 9]);
+    assert!(few.contains("with 2 clients the smallest two-sided p is 0.50"), "{few}");
     assert!(few.contains("with 2 seeds the smallest two-sided p is 0.50"), "{few}");
-    assert!(few.contains("4 seeds of first are left out") && few.contains("1 seeds of second"), "{few}");
+    assert!(
+        few.contains("left out, since not all runs have them: 4 seeds of first")
+            && few.contains(": 1 seed of second"),
+        "{few}"
+    );
     // Another preparation of the same trials may be compared, and is mentioned.
     let prepared = "[data]\nname = \"made\"\n[model]\nkind = \"eegnet\"\n[split]\ntest = 0.15\n";
     let kinds = cautions(&|run| (run.sha256, run.config) = ("bb", prepared));

@@ -17,6 +17,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use crate::Run;
+use crate::words::count;
 
 pub use bootstrap::{DRAWS, LEVEL};
 pub use error::Error;
@@ -150,18 +151,21 @@ fn cautions(runs: &[Scores], seeds: &[u64], clients: Option<&[String]>) -> Vec<S
     let mut cautions = vec![
         "seeds share the same recordings: a p-value over seeds speaks of the chance in splitting and training, not of other people".to_owned(),
     ];
-    if seeds.len() < ENOUGH {
-        cautions.push(format!(
-            "with {} the smallest two-sided p is {:.2}: run {ENOUGH} seeds or more to be able to reach 0.05",
-            if seeds.len() == 1 { "1 seed".into() } else { format!("{} seeds", seeds.len()) },
-            2.0 / (1_u64 << seeds.len()) as f64
-        ));
+    let clients_there = clients.map_or(ENOUGH, <[String]>::len);
+    for (number, what) in [(seeds.len(), "seed"), (clients_there, "client")] {
+        if (1..ENOUGH).contains(&number) {
+            cautions.push(format!(
+                "with {} the smallest two-sided p is {:.2}: {ENOUGH} or more are needed to be able to reach 0.05",
+                count(number, what),
+                2.0 / (1_u64 << number) as f64
+            ));
+        }
     }
     for run in runs {
         let left_out = run.seeds().filter(|seed| !seeds.contains(seed)).count();
         if left_out > 0 {
-            cautions
-                .push(format!("{left_out} seeds of {} are left out, since not all runs have them", run.name));
+            let seeds = count(left_out, "seed");
+            cautions.push(format!("left out, since not all runs have them: {seeds} of {}", run.name));
         }
     }
     if runs.iter().any(|run| !run.same_hash(&runs[0])) {
