@@ -254,7 +254,7 @@ mod tests {
     fn network(n: usize, a: &[f64], rotated: bool) -> (SpdNetConfig, ParamSet<f64>) {
         let config = SpdNetConfig::new(vec![n, 2], 2).threshold(1e-3).head(Vectorisation::IsometricVech);
         let net = SpdNet::<f64>::new(config.clone()).unwrap();
-        let mut parameters = net.init(Seed(0)).unwrap();
+        let mut parameters = net.initial(Seed(0)).unwrap();
         let (sine, cosine) = if rotated { 0.7_f64.sin_cos() } else { (0.0, 1.0) };
         let columns = (0..n).flat_map(|row| {
             let (x, y) = (a[row * n], a[row * n + 1]);
