@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use fedspd_experiment::config::{Config, Override, PRESETS, Preset, Source};
+use fedspd_experiment::config::{Config, Override, Preset, Source};
 
 use crate::failure::Failure;
 
@@ -31,9 +31,7 @@ pub(crate) fn with_absolute_paths(mut config: Config) -> Result<Config, Failure>
 }
 
 fn unreadable(name: &str, error: &std::io::Error) -> Failure {
-    let known: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
     Failure::Usage(format!(
-        "{name} is not a built-in experiment ({}), and the file cannot be read: {error}",
-        known.join(", ")
+        "{name} is not a built-in experiment (`fedspd run --list` shows them), and the file cannot be read: {error}"
     ))
 }

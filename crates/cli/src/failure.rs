@@ -20,8 +20,8 @@ pub(crate) enum Failure {
     Compare(Box<fedspd_report::compare::Error>),
     /// Runs could not be read, or their report not written.
     Report(Box<fedspd_report::Error>),
-    /// It was interrupted; a run with a folder after this round, and what to type to go on with it.
-    Interrupted { at: Option<(u32, String)> },
+    /// A run was interrupted after this round: what to type to go on with it.
+    Interrupted { round: u32, resume: String },
     /// A preparation was interrupted.
     Stopped,
     /// Files that are not what was published.
@@ -103,10 +103,9 @@ impl Failure {
             Self::Experiment(error) => error.to_string(),
             Self::Compare(error) => error.to_string(),
             Self::Report(error) => error.to_string(),
-            Self::Interrupted { at: Some((round, resume)) } => {
+            Self::Interrupted { round, resume } => {
                 format!("interrupted after round {round}; go on with `{resume}`")
             }
-            Self::Interrupted { at: None } => "interrupted; nothing was kept".into(),
             Self::Stopped => "interrupted".into(),
             Self::WrongFiles { wrong, missing } => {
                 format!("{wrong} files are not what was published, {missing} are missing")

@@ -32,7 +32,7 @@ pub(crate) fn write(
     out: &mut impl Write,
 ) -> Result<(), Failure> {
     if let Ended::Interrupted { round, .. } = ended {
-        return Err(Failure::Interrupted { at: Some((round, resume_command(folder))) });
+        return Err(Failure::Interrupted { round, resume: resume_command(folder) });
     }
     let Headline { macro_f1, mean_client, worst_client, accuracy, kappa, held_out, feasibility_error } =
         headline(results);

@@ -253,7 +253,7 @@ fn an_interrupted_demo_or_run_says_what_is_left_of_it() {
         rest
     };
     let demo = interrupted(&["demo", "--rounds", "1000", "--progress", "json"]);
-    assert!(demo.ends_with("\ninterrupted; nothing was kept\n"), "{demo}");
+    assert!(demo.contains("; go on with `fedspd demo --rounds 1000 --progress json`\n"), "{demo}");
     let set = ["--set", "federated.rounds=100000", "--progress", "json"];
     let run = interrupted(&[&["run", "small.toml", "--out", "my runs/cut"][..], &set].concat());
     assert!(run.contains("; go on with `fedspd resume 'my runs/cut'`"), "{run}");
@@ -315,7 +315,7 @@ fn mistakes_have_one_sentence_and_a_code() {
         (
             &["run", "smal.toml"],
             1,
-            "error: smal.toml is not a built-in experiment (sample), and the file cannot be read: ",
+            "error: smal.toml is not a built-in experiment (`fedspd run --list` shows them), and the file cannot be read: ",
         ),
         (
             &["run", "small.toml", "--set", "federated.agregation=rl-avg"],

@@ -23,6 +23,20 @@ impl Observer for () {
     }
 }
 
+impl<O: Observer + ?Sized> Observer for &mut O {
+    fn round(&mut self, progress: &RoundProgress) {
+        (**self).round(progress);
+    }
+
+    fn warning(&mut self, text: &str) {
+        (**self).warning(text);
+    }
+
+    fn interrupted(&self) -> bool {
+        (**self).interrupted()
+    }
+}
+
 /// Where a run is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RoundProgress {

@@ -1,19 +1,19 @@
 //! `fedspd demo`: real EEG, five clients, every way of training side by side.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
 use fedspd_eeg::sample;
 use fedspd_experiment::config::{Aggregation, AlignKind, Mode, Seeds};
-use fedspd_experiment::{Ended, Experiment, Headline, Resumable, headline, run as run_experiment};
+use fedspd_experiment::{Ended, Experiment, Headline, Several, headline};
 use fedspd_report::{Format, Report};
 use fedspd_run::{ResultTable, RunFolder};
 
 use crate::failure::Failure;
 use crate::outcome::percent;
-use crate::rounds::{Display, Rounds};
+use crate::rounds::Display;
 use crate::table::Table;
 use crate::{chosen, interrupt};
 
@@ -54,12 +54,11 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     // Enough for a curve; more would take longer than the training.
     config.run.eval_every = rounds.div_ceil(30);
     config.run.checkpoint_every = 25;
-    let mut experiment = Experiment::new(config, &())?;
+    let parameters = Experiment::new(config.clone(), &())?.parameter_counts()?.0;
     writeln!(
         out,
         "Ten people imagined movements of the left hand, the right hand, both hands or both feet. Five clients have two of them each;\n\
-         nobody shares a trial. An SPDnet of {} parameters learns what was imagined; chance is 25%.\n",
-        experiment.parameter_counts()?.0
+         nobody shares a trial. An SPDnet of {parameters} parameters learns what was imagined; chance is 25%.\n"
     )?;
     out.flush()?;
     let federated = WAYS.iter().filter(|(_, _, mode, _)| *mode == Mode::Federated).count();
@@ -69,19 +68,19 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
         2,
         &["training", "subjects aligned", "test F1", "mean client", "worst client", "|WᵀW − I|", "time"],
     );
-    let mut folders = Vec::new();
+    let (mut several, mut folders) = (Several::default(), Vec::new());
     for (align, epsilon) in THRESHOLDS {
         for (name, slug, mode, aggregation) in WAYS {
-            let config = &mut experiment.config;
             (config.mode, config.federated.aggregation) = (mode, aggregation);
             (config.align.kind, config.model.epsilon) = (align, epsilon);
             let start = Instant::now();
-            let folder = arguments.out.join(format!("{slug}-{}", &experiment.config_hash()[..8]));
-            let (results, ended) = run_or_resume(&experiment, &folder, &mut shown)?;
+            let folder = arguments.out.join(format!("{slug}-{}", &config.hash()[..8]));
+            let ended = several.complete(&config, "demo", &folder, &(), |_| &mut shown)?;
             if let Ended::Interrupted { round, .. } = ended {
                 shown.bar.finish();
-                return Err(Failure::Interrupted { at: Some((round, interrupt::same_command())) });
+                return Err(Failure::Interrupted { round, resume: interrupt::same_command() });
             }
+            let results = ResultTable::read(&RunFolder::open(&folder)?.results())?;
             folders.push(folder);
             let Headline { macro_f1, mean_client, worst_client, feasibility_error, .. } = headline(&results);
             table.row(vec![
@@ -112,16 +111,4 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
         report.display()
     )?;
     Ok(())
-}
-
-/// A run in its folder, whose name says its configuration: what is there is gone on with, and a run that is done gives its results at once.
-fn run_or_resume(
-    experiment: &Experiment,
-    folder: &Path,
-    shown: &mut Rounds,
-) -> Result<(ResultTable, Ended), Failure> {
-    if RunFolder::open(folder).is_ok() {
-        return Ok(Resumable::open(folder, |_| {}, &())?.go_on(shown)?);
-    }
-    Ok(run_experiment(experiment, "demo", folder, shown)?)
 }

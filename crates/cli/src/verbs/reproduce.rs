@@ -92,7 +92,7 @@ fn complete(
     match ended {
         Ok(Ended::Finished) => Ok(None),
         Ok(Ended::Interrupted { round, .. }) => {
-            Err(Failure::Interrupted { at: Some((round, interrupt::same_command())) })
+            Err(Failure::Interrupted { round, resume: interrupt::same_command() })
         }
         Err(error) if error.is_missing_data() => Ok(Some(error.to_string())),
         Err(error) => Err(error.into()),

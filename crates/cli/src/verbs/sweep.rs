@@ -49,23 +49,27 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     let folder = arguments.out.clone().unwrap_or_else(default);
     interrupt::listen("the round");
     let (mut several, mut runs) = (Several::default(), Vec::new());
-    for value in &over.values {
-        let config = over.change(value, |change| {
+    // All of them first: a mistake in the last value should not cost the time of the others.
+    let configs = over.values.iter().map(|value| {
+        over.change(value, |change| {
             let mut all = changes.clone();
             all.push(change);
             chosen::config(name, &all).map(|(config, _)| config)
-        })?;
+        })
+    });
+    let configs = configs.collect::<Result<Vec<_>, Failure>>()?;
+    for (value, config) in over.values.iter().zip(&configs) {
         let label = format!("{}={value}", over.key);
         let path = folder.join(&label);
         writeln!(out, "{label}")?;
         out.flush()?;
         let files = Bar::new(arguments.display.shown(), 0, "files");
-        let ended = several.complete(&config, &title, &path, &files, |rounds| {
+        let ended = several.complete(config, &title, &path, &files, |rounds| {
             files.finish();
             arguments.display.rounds(rounds)
         })?;
         if let Ended::Interrupted { round, .. } = ended {
-            return Err(Failure::Interrupted { at: Some((round, interrupt::same_command())) });
+            return Err(Failure::Interrupted { round, resume: interrupt::same_command() });
         }
         runs.push(SweepRun { value: value.clone(), folder: path });
     }

@@ -263,7 +263,6 @@ mod tests {
         parameters.get_mut("block0.weight").unwrap().copy_from_slice(&columns.collect::<Vec<_>>());
         // S = R^T diag(0, 1) R for class 1, its negative for class 0; isometric vech: (s11, sqrt2 s21, s22).
         let s = [sine * sine, -(2.0_f64.sqrt()) * sine * cosine, cosine * cosine];
-        let s = if rotated { [s[0], -s[1], s[2]] } else { s };
         let head: Vec<f64> = s.iter().map(|x| -x).chain(s).collect();
         parameters.get_mut("head.weight").unwrap().copy_from_slice(&head);
         (config, parameters)

@@ -113,7 +113,7 @@ mod tests {
     fn macro_f1_is_the_mean_over_classes() {
         // Class 0: 3 of 4 found, one false alarm; class 1: 2 of 3 found, one false alarm.
         let f1 = [6.0 / 8.0, 4.0 / 6.0];
-        assert!((macro_f1(2, &[3.0, 1.0, 1.0, 2.0]) - (f1[0] + f1[1]) / 2.0).abs() < 1e-15);
+        assert!((macro_f1(2, &[3.0, 1.0, 1.0, 2.0]) - f64::midpoint(f1[0], f1[1])).abs() < 1e-15);
         assert_eq!(macro_f1(2, &[4.0, 0.0, 0.0, 0.0]), 0.5);
     }
 }

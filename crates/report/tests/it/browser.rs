@@ -82,6 +82,6 @@ fn framed(html: &str, width: usize) -> String {
     let check = format!("<script>{}</script></body>", include_str!("check.js"));
     let document = html.replace("</body>", &check).replace('&', "&amp;").replace('"', "&quot;");
     format!(
-        "<!DOCTYPE html><body style=\"margin:0\"><iframe style=\"border:0;width:{width}px;height:900px\" srcdoc=\"{document}\"></iframe></body>"
+        "<!DOCTYPE html><meta charset=\"utf-8\"><body style=\"margin:0\"><iframe style=\"border:0;width:{width}px;height:900px\" srcdoc=\"{document}\"></iframe></body>"
     )
 }
