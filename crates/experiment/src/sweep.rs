@@ -1,8 +1,8 @@
 //! One setting, several values: which is best on validation trials.
 
+use fedspd_run::Summary;
+
 use crate::config::{Config, ConfigError, Override};
-use crate::metrics::{Summary, summary};
-use fedspd_run::{ResultRow, ResultTable};
 
 /// The values of a setting that are tried.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,20 +62,6 @@ impl Sweep {
             parse(list).map_err(|_| fault)
         })
     }
-}
-
-/// The last validation score of each seed, over seeds.
-pub fn validation_f1(results: &ResultTable) -> Summary {
-    let of_round =
-        |row: &&ResultRow| row.client == "pooled" && row.split == "validation" && row.metric == "macro_f1";
-    let mut last: std::collections::BTreeMap<u64, (u32, f64)> = std::collections::BTreeMap::new();
-    for row in results.rows.iter().filter(of_round) {
-        let entry = last.entry(row.seed).or_insert((row.round, row.value));
-        if row.round >= entry.0 {
-            *entry = (row.round, row.value);
-        }
-    }
-    summary(&last.values().map(|(_, value)| *value).collect::<Vec<_>>())
 }
 
 /// Which of some scores is chosen: the first with the largest mean, which is the smallest value where values ascend (the paper's rule for `d`).

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use fedspd_run::{Summary, summary};
+use fedspd_run::{Summary, validation_f1};
 
 use crate::chart::{Axis, Figure, Lines, Point, Series};
 use crate::sections::{Part, Section, network, setup};
@@ -50,15 +50,6 @@ impl Report {
     }
 }
 
-/// The last validation score of each seed.
-fn validation(run: &Run) -> Summary {
-    let of_seed = |&seed: &u64| {
-        let rounds = run.rounds.iter().filter(|round| round.seed == seed);
-        rounds.filter_map(|round| Some((round.round, round.validation_f1?))).max_by_key(|(round, _)| *round)
-    };
-    summary(&run.manifest.seeds.iter().filter_map(of_seed).map(|(_, score)| score).collect::<Vec<_>>())
-}
-
 /// A curve over values that are numbers.
 fn figure(key: &str, sweep: &[SweepRun], runs: &[Run]) -> Option<Figure> {
     let bare = |run: &SweepRun| run.value.trim_matches(['[', ']']).parse::<f64>().ok();
@@ -75,7 +66,10 @@ fn figure(key: &str, sweep: &[SweepRun], runs: &[Run]) -> Option<Figure> {
         points.sort_by(|a, b| a.x.total_cmp(&b.x));
         Series { name: name.into(), style, behind: false, points }
     };
-    let curves = [series("validation", 0, &validation), series("test", 1, &|run| run.headline().macro_f1)];
+    let curves = [
+        series("validation", 0, &|run| validation_f1(&run.results)),
+        series("test", 1, &|run| run.headline().macro_f1),
+    ];
     Some(Figure {
         slug: "sweep".into(),
         title: format!("F1 by {key}"),
@@ -100,7 +94,7 @@ fn table(key: &str, sweep: &[SweepRun], runs: &[Run]) -> Table {
     let row = |(value, run): (&SweepRun, &Run)| {
         vec![
             Cell::word(&value.value),
-            cell(validation(run)),
+            cell(validation_f1(&run.results)),
             cell(run.headline().macro_f1),
             Cell::Number(run.manifest.parameters.to_string()),
             clamped(run),

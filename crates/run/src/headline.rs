@@ -1,10 +1,11 @@
 //! The first numbers that a person wants of a run.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, ResultTable, json, number};
+use crate::{Error, ResultRow, ResultTable, json, number};
 
 /// The first numbers that a person wants: of the models that the seeds end with, over seeds. All of it can be computed from the results.
 ///
@@ -84,4 +85,18 @@ pub fn headline(table: &ResultTable) -> Headline {
             .into_iter()
             .fold(0.0, f64::max),
     }
+}
+
+/// The macro-F1 on the pooled validation trials of the last round of each seed, over seeds: what settings may be chosen by.
+pub fn validation_f1(table: &ResultTable) -> Summary {
+    let mut last: BTreeMap<u64, (u32, f64)> = BTreeMap::new();
+    let of_round =
+        |row: &&ResultRow| row.client == "pooled" && row.split == "validation" && row.metric == "macro_f1";
+    for row in table.rows.iter().filter(of_round) {
+        let entry = last.entry(row.seed).or_insert((row.round, row.value));
+        if row.round >= entry.0 {
+            *entry = (row.round, row.value);
+        }
+    }
+    summary(&last.values().map(|(_, value)| *value).collect::<Vec<_>>())
 }

@@ -34,7 +34,7 @@ pub use error::Error;
 pub use event::{DroppedClient, Event, LayerReport, Round};
 pub use event_log::EventLog;
 pub use folder::RunFolder;
-pub use headline::{Headline, Summary, headline, summary};
+pub use headline::{Headline, Summary, headline, summary, validation_f1};
 pub use lock::FolderLock;
 pub use manifest::{ExcludedSubject, Manifest, SCHEMA_VERSION, Status};
 pub use portrait::{InputPortrait, Pattern, Plane, Portrait, Spectrum};

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use fedspd_experiment::config::Override;
-use fedspd_experiment::sweep::{Sweep, choice, validation_f1};
+use fedspd_experiment::sweep::{Sweep, choice};
 use fedspd_experiment::{Ended, Several};
 use fedspd_report::{Format, Report, SweepRun};
-use fedspd_run::{ResultTable, RunFolder, headline};
+use fedspd_run::{ResultTable, RunFolder, headline, validation_f1};
 
 use crate::failure::Failure;
 use crate::outcome::percent;
