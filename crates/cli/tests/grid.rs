@@ -80,7 +80,7 @@ fn a_reproduction_without_recordings_says_so_beside_the_published_numbers() {
     assert!(out.contains("not run") && out.contains("39.5 ± 0.6") && out.contains("50.8 ± 0.7"), "{out}");
     let page = std::fs::read_to_string(folder.path().join("runs/reproduce-physionet-mi/report/report.html"))
         .unwrap();
-    assert!(page.contains("was not run") && page.contains("Claim by claim"));
+    assert!(page.contains("Not run (") && page.contains("Claim by claim"));
 }
 
 /// The whole path of the paper's second dataset: `.mat` files in its layout, every cell of the grid, the report.

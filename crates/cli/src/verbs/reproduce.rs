@@ -65,7 +65,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
             let some = RunFolder::open(&path).is_ok_and(|run| run.results().is_file());
             (!some).then(|| "not asked for".to_owned())
         };
-        if let Some(why) = &missing {
+        if let Some(why) = missing.as_ref().filter(|_| wanted) {
             writeln!(out, "  not run: {why}")?;
         }
         runs.push(CellRun { name: cell.name.clone(), folder: path, missing });

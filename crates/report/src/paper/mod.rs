@@ -9,6 +9,7 @@ mod table;
 use std::path::PathBuf;
 
 use crate::sections::{Part, Section, network, setup};
+use crate::words::list;
 use crate::{Error, Report, Run, label};
 
 /// A run of a reproduction: where it is, or why it is not there.
@@ -85,9 +86,15 @@ impl Report {
     }
 }
 
-/// Why runs are not there, as a list.
+/// Why runs are not there, as a list of reasons.
 fn missing(grid: &Grid) -> Option<Part> {
-    let lines: Vec<String> =
-        grid.missing.iter().map(|(name, why)| format!("`{name}` was not run: {why}.")).collect();
-    (!lines.is_empty()).then_some(Part::Cautions(lines))
+    let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
+    for (name, why) in &grid.missing {
+        match reasons.iter_mut().find(|(reason, _)| reason == why) {
+            Some((_, names)) => names.push(format!("`{name}`")),
+            None => reasons.push((why, vec![format!("`{name}`")])),
+        }
+    }
+    let lines = reasons.into_iter().map(|(why, names)| format!("Not run ({why}): {}.", list(&names)));
+    (!grid.missing.is_empty()).then(|| Part::Cautions(lines.collect()))
 }
