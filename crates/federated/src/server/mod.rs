@@ -297,8 +297,12 @@ impl<T: Real> Server<T> {
     /// Goes on from a stored state of a server with the same settings.
     ///
     /// # Errors
-    /// [`Error::State`] if it is another model's.
+    /// [`Error::State`] if it is another model's; [`Error::Order`] if replies of the round under way are part of an average already.
     pub fn restore(&mut self, state: &ServerState) -> Result<(), Error> {
+        if matches!(&self.stage, Stage::Open(open) if open.accepted > 0) {
+            let fault = "replies of this round are part of an average already";
+            return Err(Error::Order { asked: "go on from a stored state", fault });
+        }
         let (expected, found) = (self.parameters.values().len(), state.parameters.len());
         if found != expected {
             return Err(Error::State { what: "parameters", expected, found });

@@ -101,6 +101,21 @@ fn steps_out_of_order_are_refused() {
     assert_eq!(server.plan().unwrap().round, 1);
 }
 
+/// What is averaged already cannot be taken back, so a server does not go on from a stored state in the middle of a round; replies that only wait are forgotten.
+#[test]
+fn a_state_is_not_restored_over_half_an_average() {
+    let clients = Clients::small();
+    let mut server = clients.server(fast());
+    let update = updates(&clients, &server)[0].clone();
+    let begun = server.state();
+    server.submit(2, Ok(update.clone())).unwrap();
+    server.restore(&begun).unwrap();
+    server.submit(2, Ok(update.clone())).unwrap();
+    server.submit(0, Ok(update)).unwrap();
+    let error = server.restore(&begun).unwrap_err();
+    assert!(matches!(error, Error::Order { asked: "go on from a stored state", .. }), "{error}");
+}
+
 /// A round that was begun and lost is planned and played again from the stored state, with the same result.
 #[test]
 fn a_stored_state_is_all_there_is() {
