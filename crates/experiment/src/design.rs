@@ -5,7 +5,7 @@ use fedspd_federated::Shard;
 use fedspd_nn::{Purpose, Seed};
 use fedspd_run::{HeldOutShard, SeedShards, Shard as ShardCounts};
 
-use crate::config::{Clients, Config, SplitKind as ConfiguredSplit};
+use crate::config::{Clients, Config, Mode, SplitKind as ConfiguredSplit};
 use crate::partition::{Assignment, Client, HeldOut, partition};
 use crate::split::{SplitKind, split};
 use crate::{Error, SharingError};
@@ -39,6 +39,13 @@ impl Design {
         };
         let held_out = config.split.held_out_subjects.as_ref().map_or(&[][..], |selection| selection.ids());
         let partition = partition(about, &assignment, held_out, seed)?;
+        check_names(config, &partition.clients)?;
+        if let Some(first) = config.align.calibration
+            && let Some(all) = partition.held_out.iter().find(|held_out| held_out.trials.len() <= first)
+        {
+            let (subject, trials) = (all.subject.clone(), all.trials.len());
+            return Err(SharingError::Calibration { first, subject, trials }.into());
+        }
         let asked = &config.split;
         let kind = match asked.kind {
             ConfiguredSplit::Stratified => {
@@ -136,4 +143,16 @@ impl Design {
         });
         SeedShards { seed, clients: clients.collect(), held_out: held_out.collect() }
     }
+}
+
+/// Every client that is given work of its own exists.
+fn check_names(config: &Config, clients: &[Client]) -> Result<(), SharingError> {
+    let named = config.federated.epochs_local.clients.keys().filter(|_| config.mode == Mode::Federated);
+    for name in named {
+        if clients.iter().all(|client| client.name != *name) {
+            let known: Vec<&str> = clients.iter().take(8).map(|client| &*client.name).collect();
+            return Err(SharingError::UnknownClient { name: name.clone(), known: known.join(", ") });
+        }
+    }
+    Ok(())
 }

@@ -2,15 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use fedspd_eeg::About;
 use fedspd_eeg::store::{Prepared, load};
+use fedspd_eeg::{About, Alignment};
 use fedspd_manifold::{Real, SpdMetric};
 use fedspd_nn::file::{self, Manifest, Network};
 use fedspd_nn::{EegNet, Evaluation, Model, ParamSet, RawTrials, SpdNet, SpdTrials, Trainer};
 use fedspd_run::RunFolder;
 
 use crate::config::{AlignKind, Mode};
-use crate::experiment::calibrate;
+use crate::experiment::{Z_SCORE, calibrate};
 use crate::metrics::Confusion;
 use crate::runner::saved_config;
 use crate::spectra::check_spectra;
@@ -61,7 +61,7 @@ pub fn evaluate_model(model: &Path, data: &Path, align: AlignKind) -> Result<Mod
                     return Err(Error::Alignment { align: "euclidean", of: "raw trials", model: "SPDnet" });
                 }
             }
-            same_unit(model, &manifest, &covariances.about)?;
+            same_treatment(model, &manifest, &covariances.about)?;
             let (about, inputs) = (covariances.about.clone(), covariances.inputs.len());
             let net = SpdNet::<f64>::new(config.clone())?;
             let matrices = covariances.into_matrices();
@@ -79,10 +79,10 @@ pub fn evaluate_model(model: &Path, data: &Path, align: AlignKind) -> Result<Mod
                 AlignKind::Riemannian => return unfit("riemannian"),
                 AlignKind::LogEuclidean => return unfit("log-euclidean"),
             }
-            if manifest.unit == fedspd_eeg::NO_UNIT && trials.about.unit != fedspd_eeg::NO_UNIT {
+            if manifest.treatment.iter().any(|name| name == Z_SCORE) && !trials.about.making.z_score {
                 trials.z_score()?;
             }
-            same_unit(model, &manifest, &trials.about)?;
+            same_treatment(model, &manifest, &trials.about)?;
             let net = EegNet::<f64>::new(config.clone())?;
             let about = &trials.about;
             let numbers: Vec<f64> =
@@ -135,12 +135,24 @@ fn unsuitable(data: &Path, kind: &'static str, model: &'static str) -> Error {
 }
 
 /// Recentred data have no unit, and a network that learnt from them cannot read others.
-fn same_unit(model: &Path, manifest: &Manifest, about: &About) -> Result<(), Error> {
-    if manifest.unit == about.unit {
-        return Ok(());
+/// Data that were treated in another way are other data, whatever their unit: aligned trials and z-scores both have none.
+fn same_treatment(model: &Path, manifest: &Manifest, about: &About) -> Result<(), Error> {
+    let foreign = |what, expected: &str, found: &str| {
+        let (expected, found) = (expected.to_owned(), found.to_owned());
+        Err(Error::Foreign { path: model.to_owned(), what, expected, found })
+    };
+    if manifest.unit != about.unit {
+        return foreign("the unit", &manifest.unit, &about.unit);
     }
-    let (path, expected, found) = (model.to_owned(), manifest.unit.clone(), about.unit.clone());
-    Err(Error::Foreign { path, what: "the unit", expected, found })
+    let names =
+        about.making.align.map(Alignment::name).into_iter().chain(about.making.z_score.then_some(Z_SCORE));
+    let found: Vec<&str> = names.collect();
+    if manifest.treatment != found {
+        let shown = |names: &[&str]| if names.is_empty() { "none".to_owned() } else { names.join(", then ") };
+        let expected: Vec<&str> = manifest.treatment.iter().map(String::as_str).collect();
+        return foreign("what was done to the trials", &shown(&expected), &shown(&found));
+    }
+    Ok(())
 }
 
 /// The scores of each subject, with the parameters for its trials, and of all.

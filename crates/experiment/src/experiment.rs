@@ -15,6 +15,9 @@ use crate::seed_run::{SeedRun, Setting};
 use crate::store::Store;
 use crate::{Ended, Error, Observer, align, network};
 
+/// The name of z-scores among the treatments of a model file.
+pub(crate) const Z_SCORE: &str = "z-score";
+
 /// An experiment that is ready to run.
 pub struct Experiment {
     /// What is asked for.
@@ -72,6 +75,21 @@ impl Experiment {
     /// The rounds of each seed, at most.
     pub fn rounds(&self) -> u32 {
         network::rounds(&self.config)
+    }
+
+    /// What is done to trials before the network gets them, in order, by names that a model file keeps.
+    fn treatment(&self) -> Vec<String> {
+        let making = &self.dataset.about().making;
+        let align = match self.config.align.kind {
+            AlignKind::None => making.align,
+            AlignKind::Riemannian => Some(Alignment::Riemannian),
+            AlignKind::LogEuclidean => Some(Alignment::LogEuclidean),
+            AlignKind::Euclidean => Some(Alignment::Euclidean),
+        };
+        let z_score =
+            making.z_score || (self.config.model.kind == ModelKind::Eegnet && self.config.model.z_score);
+        let names = align.map(Alignment::name).into_iter().chain(z_score.then_some(Z_SCORE));
+        names.map(str::to_owned).collect()
     }
 
     /// How alignment is fitted, in words; none if there is none. What came aligned was fitted on all trials.
@@ -162,7 +180,8 @@ impl Experiment {
         let (net, examples, unit, sitting) = self.spd_examples::<T>(&design)?;
         let about = self.dataset.about();
         let manifest =
-            Manifest::spdnet(net.config().clone(), &unit, about.classes.clone(), about.channels.clone())?;
+            Manifest::spdnet(net.config().clone(), &unit, about.classes.clone(), about.channels.clone())?
+                .treated(self.treatment());
         let setting = Setting {
             experiment: self,
             model: &net,
@@ -209,7 +228,8 @@ impl Experiment {
         let (net, examples, unit) = self.eeg_examples::<T>(&design)?;
         let about = self.dataset.about();
         let manifest =
-            Manifest::eegnet(net.config().clone(), &unit, about.classes.clone(), about.channels.clone())?;
+            Manifest::eegnet(net.config().clone(), &unit, about.classes.clone(), about.channels.clone())?
+                .treated(self.treatment());
         let calibrate =
             |parameters: &mut ParamSet<T>, trials: &[usize]| calibrate(&net, &examples, parameters, trials);
         let setting = Setting {

@@ -67,8 +67,11 @@ pub(crate) fn server(config: &Config) -> ServerConfig {
         schedule,
         ..ServerConfig::default()
     };
-    if config.mode != Mode::Federated {
+    if config.mode == Mode::Centralised {
         return alone;
+    }
+    if config.mode == Mode::Local {
+        return ServerConfig { on_client_failure: config.federated.on_client_failure, ..alone };
     }
     let federated = &config.federated;
     let epochs = |epochs: usize| u32::try_from(epochs).unwrap_or(u32::MAX);

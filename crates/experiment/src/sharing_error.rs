@@ -28,6 +28,26 @@ pub enum SharingError {
         /// The share of the test.
         test: f64,
     },
+    /// All trials of a held-out subject would be fitted on.
+    #[error(
+        "`align.calibration` is {first}, but held-out subject `{subject}` has {trials} trials: none would be left to score"
+    )]
+    Calibration {
+        /// How many trials are fitted on.
+        first: usize,
+        /// Who.
+        subject: String,
+        /// How many trials there are.
+        trials: usize,
+    },
+    /// Work for a client that there is not.
+    #[error("`federated.epochs_local` names client `{name}`, who does not exist; there are {known}")]
+    UnknownClient {
+        /// Who.
+        name: String,
+        /// The first of those who do.
+        known: String,
+    },
     /// The data have no trials.
     #[error("there are no trials to share out")]
     NoTrials,

@@ -2,7 +2,7 @@
 
 use std::fs::OpenOptions;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use fedspd_experiment::config::{Config, template};
@@ -28,9 +28,17 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     let file = OpenOptions::new().write(true).create_new(true).open(&path);
     file.and_then(|mut file| file.write_all(template(&stem).as_bytes()))
-        .map_err(|error| Failure::Usage(format!("{shown} cannot be written: {error}")))?;
+        .map_err(|error| unwritten(&path, error))?;
     Ok(writeln!(
         out,
         "{shown} is there. Change it, look ahead with `fedspd run {shown} --dry-run`, then `fedspd run {shown}`."
     )?)
+}
+
+/// A file that is there already is the user's to move; what else the system refuses is the machine's.
+fn unwritten(path: &Path, error: std::io::Error) -> Failure {
+    if error.kind() == std::io::ErrorKind::AlreadyExists {
+        return Failure::Usage(format!("{} cannot be written: {error}", path.display()));
+    }
+    Failure::from(fedspd_run::Error::File { path: path.to_owned(), source: error })
 }

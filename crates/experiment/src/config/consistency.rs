@@ -17,7 +17,7 @@ impl Config {
         self.split.check()?;
         self.check_network_and_alignment()?;
         self.check_network_and_data()?;
-        self.check_sample()?;
+        self.check_prepared()?;
         self.check_held_out()
     }
 
@@ -75,26 +75,50 @@ impl Config {
         }
     }
 
-    /// The sample's covariances were estimated when it was packed.
-    fn check_sample(&self) -> Result<(), Conflict> {
-        if self.data.source() != Ok(Source::Sample) {
-            return Ok(());
-        }
+    /// Data that do not begin with recordings are as they were made: what could be asked for would be ignored.
+    fn check_prepared(&self) -> Result<(), Conflict> {
+        let (whose, rule, hint) = match self.data.source() {
+            Ok(Source::Sample) => (
+                "the embedded sample",
+                "its covariances are already estimated, one of each whole trial",
+                "use `data.name = \"physionet-mi\"` to begin with the recordings",
+            ),
+            Ok(Source::Npz(_)) => (
+                "prepared data",
+                "they are as they were prepared",
+                "give it to `fedspd data prepare`, or name the dataset to begin with the recordings",
+            ),
+            Ok(Source::Generated) => (
+                "generated data",
+                "they are made as one covariance of each whole trial, or as raw trials",
+                "use a dataset of recordings",
+            ),
+            _ => return Ok(()),
+        };
         let covariance = &self.covariance;
         let asked = [
-            ("estimator", covariance.estimator != fedspd_eeg::Estimator::default()),
-            ("shrinkage", covariance.shrinkage.is_some()),
-            ("windows", !covariance.windows.is_empty()),
-            ("bands", !covariance.bands.is_empty()),
+            (["covariance", "estimator"], covariance.estimator != fedspd_eeg::Estimator::default()),
+            (["covariance", "shrinkage"], covariance.shrinkage.is_some()),
+            (["covariance", "windows"], !covariance.windows.is_empty()),
+            (["covariance", "bands"], !covariance.bands.is_empty()),
+            (["data", "band"], self.data.band.is_some()),
+            (["data", "window"], self.data.window.is_some()),
         ];
         let Some((key, _)) = asked.iter().find(|(_, asked)| *asked) else { return Ok(()) };
-        let found = format!("`covariance.{key}` is set for the embedded sample");
-        let rule = "its covariances are already estimated, one of each whole trial";
-        Err(Conflict::new(&["covariance", key], found, rule)
-            .hint("use `data.name = \"physionet-mi\"` to begin with the recordings"))
+        let found = format!("`{}` is set for {whose}", key.join("."));
+        Err(Conflict::new(key, found, rule).hint(hint))
     }
 
     fn check_held_out(&self) -> Result<(), Conflict> {
+        if let Some(trials) = self.align.calibration
+            && self.align.kind == AlignKind::None
+            && self.model.kind == ModelKind::Spdnet
+        {
+            let found = format!("`align.calibration` is {trials} without alignment");
+            let rule = "there is nothing to calibrate: SPDnet keeps no statistics of a subject";
+            return Err(Conflict::new(&["align", "calibration"], found, rule)
+                .hint("align subjects, as in `align.kind = \"riemannian\"`, or leave the key out"));
+        }
         let Some(held_out) = &self.split.held_out_subjects else {
             let Some(trials) = self.align.calibration else { return Ok(()) };
             let found = format!("`align.calibration` is {trials} without `split.held_out_subjects`");

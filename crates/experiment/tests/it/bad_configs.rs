@@ -465,6 +465,26 @@ fn contradictions() {
             "use `data.name = \"physionet-mi\"` to begin with the recordings",
         ),
         whole(
+            "data.name = 'mine.npz'\ncovariance.windows = [[0, 1]]",
+            "`covariance.windows` is set for prepared data in bad.toml, line 2, column 22; they are as they were prepared",
+            "give it to `fedspd data prepare`, or name the dataset to begin with the recordings",
+        ),
+        whole(
+            "data.name = 'mine.npz'\ndata.band = [8, 12]",
+            "`data.band` is set for prepared data in bad.toml, line 2, column 13; they are as they were prepared",
+            "give it to `fedspd data prepare`, or name the dataset to begin with the recordings",
+        ),
+        whole(
+            "data.name = 'generated'\nmodel.dims = [8]\ncovariance.shrinkage = 0.1",
+            "`covariance.shrinkage` is set for generated data in bad.toml, line 3, column 24; they are made as one covariance of each whole trial, or as raw trials",
+            "use a dataset of recordings",
+        ),
+        whole(
+            "data.name = 'sample'\nsplit.held_out_subjects = '9-10'\nalign.calibration = 20",
+            "`align.calibration` is 20 without alignment in bad.toml, line 3, column 21; there is nothing to calibrate: SPDnet keeps no statistics of a subject",
+            "align subjects, as in `align.kind = \"riemannian\"`, or leave the key out",
+        ),
+        whole(
             "data.name = 'sample'\nmodel.kind = 'eegnet'",
             "`model.kind` is \"eegnet\" with the embedded sample in bad.toml, line 2, column 14; the sample holds covariances, and EEGNet needs raw trials",
             "use `data.name = \"physionet-mi\"` or \"generated\", or the model \"spdnet\"",

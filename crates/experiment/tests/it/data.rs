@@ -177,3 +177,42 @@ fn files_and_models_go_together_or_not() {
         format!("{}: the model has the unit 1, the data have uV^2", model.display())
     );
 }
+
+/// A model is tried on trials that were treated as those it was trained on, or not at all: aligned trials and z-scores have no unit that would tell.
+#[test]
+fn an_eegnet_is_tried_on_trials_treated_as_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let made = "[data]\nname = \"generated\"\n[data.generated]\nsubjects = 4\ntrials = 24\nchannels = 6\nclasses = 3\nsamples = 128\nsfreq = 64\n\
+                [model]\nkind = \"eegnet\"\n";
+    let generated = load(made).unwrap();
+    let Content::Trials(trials) = &generated.dataset.content else { panic!("not trials") };
+    trials.save(&path("plain.npz")).unwrap();
+    let mut aligned = trials.clone();
+    aligned.align().unwrap();
+    aligned.save(&path("aligned.npz")).unwrap();
+    let text = |z_score: bool| {
+        format!(
+            "[data]\nname = \"{}\"\n[model]\nkind = \"eegnet\"\nz_score = {z_score}\n[align]\nkind = \"euclidean\"\nfit = \"all\"\n[federated]\nrounds = 2",
+            path("plain.npz").display()
+        )
+    };
+    for (z_score, treatment) in [(true, "euclidean, then z-score"), (false, "euclidean")] {
+        let name = format!("run-{z_score}");
+        run(&load(&text(z_score)).unwrap(), "model", &path(&name), &mut ()).unwrap();
+        let model = path(&name).join("models/seed-0.safetensors");
+        let scores = evaluate_model(&model, &path("plain.npz"), AlignKind::Euclidean).unwrap();
+        let again = evaluate_model(&model, &path("aligned.npz"), AlignKind::None).unwrap();
+        assert_eq!((again.loss, again.confusion.counts()), (scores.loss, scores.confusion.counts()));
+        let error = evaluate_model(&model, &path("plain.npz"), AlignKind::None).err().unwrap().to_string();
+        let expected = if z_score {
+            format!(
+                "{}: the model has what was done to the trials {treatment}, the data have z-score",
+                model.display()
+            )
+        } else {
+            format!("{}: the model has the unit 1, the data have uV", model.display())
+        };
+        assert_eq!(error, expected);
+    }
+}

@@ -14,6 +14,9 @@ pub struct Manifest {
     pub network: Network,
     /// The unit of the data that the matrices were made from, such as `uV`; `1` for data without one (recentred covariances).
     pub unit: String,
+    /// What was done to trials before the network got them, in this order, such as `euclidean` (an alignment) and `z-score`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub treatment: Vec<String>,
     /// The names of the classes, in the order of the logits.
     pub classes: Vec<String>,
     /// The names of the channels, in the order of the rows.
@@ -62,9 +65,15 @@ impl Manifest {
 
     fn new(network: Network, unit: &str, classes: Vec<String>, channels: Vec<String>) -> Result<Self, Error> {
         let (unit, fedspd) = (unit.to_owned(), env!("CARGO_PKG_VERSION").to_owned());
-        let manifest = Self { network, unit, classes, channels, fedspd };
+        let manifest = Self { network, unit, treatment: Vec::new(), classes, channels, fedspd };
         manifest.check()?;
         Ok(manifest)
+    }
+
+    /// The same for trials that were treated like this.
+    #[must_use]
+    pub fn treated(self, treatment: Vec<String>) -> Self {
+        Self { treatment, ..self }
     }
 
     pub(super) fn check(&self) -> Result<(), Error> {
