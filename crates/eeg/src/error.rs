@@ -111,7 +111,9 @@ pub enum Error {
         sfreq: f64,
     },
     /// Rates whose ratio is not one of small whole numbers.
-    #[error("{from} Hz cannot be resampled to {to} Hz: their ratio is not one of whole numbers up to 1000")]
+    #[error(
+        "{from} Hz cannot be resampled to {to} Hz: their ratio must be one of whole numbers up to 1000, and at most 16"
+    )]
     Rates {
         /// The rate that is.
         from: f64,

@@ -5,7 +5,7 @@ use fedspd_nn::{Evaluation, Model, ParamSet, Purpose, Seed};
 
 use crate::error::check;
 use crate::server::{RoundReport, Server, ServerState, Update};
-use crate::{ClientState, Desk, Error, LocalSolver, Task, in_order};
+use crate::{ClientState, Desk, Error, LocalSolver, Sender, Task, in_order};
 
 /// The trials of a client, as places among the examples of the process.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -157,7 +157,9 @@ impl<'a, T: Real, M: Model<T>, S: LocalSolver<T, M>> Federation<'a, T, M, S> {
             let reply = match reply {
                 Ok((parameters, trained, state)) => {
                     kept.push((client, state));
-                    let message = server.aggregator().message(&wire, &start, &parameters, &trained.extra)?;
+                    let sender = Sender { client, round };
+                    let message =
+                        server.aggregator().message(&wire, sender, &start, &parameters, &trained.extra)?;
                     Ok(Update { message, trials: shards[client].train.len(), loss: trained.loss })
                 }
                 Err(reason) => Err(reason),

@@ -21,7 +21,7 @@ mod sampling;
 mod server;
 mod wire;
 
-pub use aggregate::{Aggregation, Aggregator, Fault, LayerReport, Merged, aggregator};
+pub use aggregate::{Aggregation, Aggregator, Fault, LayerReport, Merged, Sender, aggregator};
 pub use client::{ClientState, Desk, LocalEpochs, LocalSolver, Task, Trained};
 pub use error::Error;
 pub use in_order::in_order;

@@ -5,8 +5,8 @@ mod resample;
 mod zero_phase;
 
 pub use butterworth::{Section, band_pass};
-pub(crate) use resample::ratio;
 pub use resample::resample;
+pub(crate) use resample::{ratio, resampled_length};
 pub use zero_phase::ZeroPhase;
 
 use serde::{Deserialize, Serialize};

@@ -5,6 +5,10 @@ use crate::Error;
 /// The largest numerator or denominator of a ratio of rates.
 const LARGEST_FACTOR: u64 = 1000;
 
+/// The largest ratio: a recording that is much slower than what is asked for holds next to nothing of its band, and a rate that a damaged header makes up
+/// must not decide how much memory is taken.
+const LARGEST_RATIO: usize = 16;
+
 /// The Kaiser window's parameter, and the zero crossings of the sinc on each side: those of `scipy.signal.resample_poly`.
 const BETA: f64 = 5.0;
 const CROSSINGS: usize = 10;
@@ -13,7 +17,7 @@ const CROSSINGS: usize = 10;
 /// of the rates. The signal is zero beyond its ends, as in `scipy.signal.resample_poly`.
 ///
 /// # Errors
-/// [`Error::Rates`] unless the ratio of the rates is one of whole numbers up to 1000.
+/// [`Error::Rates`] unless the ratio of the rates is one of whole numbers up to 1000, and at most 16.
 ///
 /// # Panics
 /// If the samples are not a multiple of the channels.
@@ -22,7 +26,7 @@ pub fn resample(channels: usize, samples: &[f64], from: f64, to: f64) -> Result<
     let (up, down) = ratio(from, to)?;
     let taps = low_pass(up, down);
     let (length, half) = (samples.len() / channels, taps.len() / 2);
-    let resampled = (length * up).div_ceil(down);
+    let resampled = resampled_length(length, (up, down));
     let mut out = vec![0.0; resampled * channels];
     for (m, row) in out.chunks_exact_mut(channels).enumerate() {
         // y[m] = sum_n x[n] h[m down - n up + half]
@@ -41,7 +45,7 @@ pub fn resample(channels: usize, samples: &[f64], from: f64, to: f64) -> Result<
 /// `to / from` in lowest terms.
 ///
 /// # Errors
-/// [`Error::Rates`] unless both are whole numbers up to 1000.
+/// [`Error::Rates`] unless both are whole numbers up to 1000, and the ratio is at most 16.
 pub(crate) fn ratio(from: f64, to: f64) -> Result<(usize, usize), Error> {
     let fraction = |down: u64| {
         let up = (to / from * down as f64).round();
@@ -49,7 +53,12 @@ pub(crate) fn ratio(from: f64, to: f64) -> Result<(usize, usize), Error> {
         (near && up >= 1.0 && up <= LARGEST_FACTOR as f64).then_some((up as usize, down as usize))
     };
     let found = if from > 0.0 && to > 0.0 { (1..=LARGEST_FACTOR).find_map(fraction) } else { None };
-    found.ok_or(Error::Rates { from, to })
+    found.filter(|(up, down)| *up <= LARGEST_RATIO * down).ok_or(Error::Rates { from, to })
+}
+
+/// How many samples there are after resampling.
+pub(crate) fn resampled_length(length: usize, (up, down): (usize, usize)) -> usize {
+    (length * up).div_ceil(down)
 }
 
 /// A windowed sinc that cuts at the lower of the two Nyquist frequencies, with gain `up`.

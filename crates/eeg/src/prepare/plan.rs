@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::file::{Facts, FileChannel};
 use crate::dataset::{Definition, Ids, Selection, natural};
 use crate::epochs::{Dropped, Epoch, epochs, is_bad};
-use crate::filter::ratio;
+use crate::filter::{ratio, resampled_length};
 use crate::read::is_voltage;
 use crate::segments::{is_interruption, segments};
 use crate::{About, Error, Making, Origin};
@@ -95,7 +95,10 @@ impl Plan {
             let path = find(roots, &definition.files.path(ids))?;
             let facts = Facts::of(&definition, &path)?;
             let (places, measured, samples) = choose(&definition, &channels, &path, &facts.channels)?;
-            if measured != definition.sfreq && !options.resample {
+            // A duration such as 1.1 s has no exact number: rates that differ by rounding are one rate.
+            let rates = ratio(measured, definition.sfreq);
+            let same = matches!(rates, Ok((1, 1)));
+            if !same && !options.resample {
                 return Err(Error::Rate {
                     path,
                     measured,
@@ -104,10 +107,12 @@ impl Plan {
                 });
             }
             let sfreq = definition.sfreq;
-            if let Err(fault) = ratio(measured, sfreq) {
-                return Err(Error::Recording { path, source: Box::new(fault) });
-            }
-            let samples = (samples as f64 * sfreq / measured).ceil() as usize;
+            let rates = match rates {
+                Ok(rates) => rates,
+                Err(fault) => return Err(Error::Recording { path, source: Box::new(fault) }),
+            };
+            let samples = resampled_length(samples, rates);
+            let measured = if same { sfreq } else { measured };
             let (epochs, dropped) = epochs(&definition, &classes, ids, (samples, sfreq), &facts.annotations);
             let segments = segments(&facts.annotations, samples, sfreq);
             // What is annotated as bad or as an interruption is heeded, not ignored.

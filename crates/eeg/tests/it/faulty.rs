@@ -97,7 +97,7 @@ fn rates_that_cannot_be_resampled_are_named_with_their_file() {
     assert!(text.starts_with(&format!("{path}: 159.88")), "{text}");
     assert!(
         text.ends_with(
-            "Hz cannot be resampled to 160 Hz: their ratio is not one of whole numbers up to 1000"
+            "Hz cannot be resampled to 160 Hz: their ratio must be one of whole numbers up to 1000, and at most 16"
         ),
         "{text}"
     );
@@ -105,6 +105,45 @@ fn rates_that_cannot_be_resampled_are_named_with_their_file() {
     // So near that a trial has as many samples.
     let refused = recording(folder.path(), "1.0007", 1.0, false).unwrap_err().to_string();
     assert!(refused.starts_with(&path) && refused.ends_with(" Hz instead of 160 Hz"), "{refused}");
+}
+
+/// 160 samples in 1.1 s are 145.45... Hz, which has no exact number: the resampled recording is as long as the ratio of whole numbers says, 11 to 10.
+#[test]
+fn rounding_of_a_rate_does_not_lengthen_a_recording() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = recording(folder.path(), "1.1", 1.0, true).unwrap();
+    let trials = plan.all_trials(plan.definition().band, &()).unwrap();
+    assert_eq!((trials.len(), trials.length()), (1, 481));
+    // Twenty times as many samples as there are: the header is wrong, or the recording of no use.
+    let slow = recording(folder.path(), "20", 1.0, true).unwrap_err().to_string();
+    assert!(slow.ends_with("8 Hz cannot be resampled to 160 Hz: their ratio must be one of whole numbers up to 1000, and at most 16"), "{slow}");
+}
+
+/// 110 samples in 1.1 s are 100 Hz, whatever 110 divided by 1.1 is in binary numbers.
+#[test]
+fn rates_that_differ_by_rounding_are_one_rate() {
+    let folder = tempfile::tempdir().unwrap();
+    let values: Vec<i32> = noise(5, 8 * 110).iter().map(|x| (x * 1000.0) as i32).collect();
+    let notes: Vec<Vec<u8>> = (0..8)
+        .map(|record: i32| {
+            let mut notes = list(&format!("+{}", f64::from(record) * 1.1), "", &[""]);
+            if record == 1 {
+                notes.extend(list("+2", "", &["T1"]));
+            }
+            notes
+        })
+        .collect();
+    let draft = Draft::edf(8).kind("EDF+C").duration("1.1").signal("C3", b"uV", &values).annotations(&notes);
+    std::fs::write(folder.path().join("1.edf"), draft.bytes()).unwrap();
+    let text = "name = \"mine\"\nformat = \"edf\"\nfiles = \"{subject}.edf\"\nsfreq = 100\ninterval = [0, 3]\nband = [8, 32]\nevents = [{ classes = { T1 = \"one\" } }]\n";
+    let mine = Definition::parse(Path::new("mine.toml"), text).unwrap();
+    let plan = |resample| {
+        let options = PlanOptions { subjects: None, resample };
+        let plan = Plan::new(mine.clone(), &[folder.path().to_owned()], &options).unwrap();
+        plan.all_trials(plan.definition().band, &()).unwrap()
+    };
+    assert_eq!(plan(false).length(), 301);
+    assert_eq!(plan(false), plan(true));
 }
 
 #[test]

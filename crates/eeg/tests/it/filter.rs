@@ -177,7 +177,7 @@ fn rates_without_a_small_ratio_are_refused() {
         assert_eq!(
             error.to_string(),
             format!(
-                "{from} Hz cannot be resampled to {to} Hz: their ratio is not one of whole numbers up to 1000"
+                "{from} Hz cannot be resampled to {to} Hz: their ratio must be one of whole numbers up to 1000, and at most 16"
             )
         );
     }

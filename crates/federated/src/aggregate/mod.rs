@@ -76,13 +76,15 @@ impl Aggregation {
 /// stores what it is given, as the Karcher mean does; a method with control variates sends their changes as [`crate::Trained::extra`] and hands the common
 /// one out as [`Aggregator::attachment`]; one that corrects for how often a client took part counts its messages. [`crate::Server::with_aggregator`] takes any.
 pub trait Aggregator<T: Real>: Send + Sync {
-    /// What a client sends after training; by default its shared parameters as they are, and what its solver adds.
+    /// What a client sends after training; by default its shared parameters as they are, and what its solver adds. Who sends, and in which round, is what the
+    /// masks of a secure sum or noise of its own are drawn by.
     ///
     /// # Errors
     /// Those of what is done to them.
     fn message(
         &self,
         wire: &Wire,
+        _sender: Sender,
         _start: &ParamSet<T>,
         trained: &ParamSet<T>,
         extra: &[T],
@@ -129,6 +131,15 @@ pub trait Aggregator<T: Real>: Send + Sync {
         let (what, expected, found) = ("numbers that the aggregation remembers", 0, memory.len());
         if found == expected { Ok(()) } else { Err(Error::State { what, expected, found }) }
     }
+}
+
+/// Who sends a message, and in which round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sender {
+    /// The client, by its number.
+    pub client: usize,
+    /// The round, counted from 0.
+    pub round: u32,
 }
 
 /// What is wrong with a message.

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use fedspd_federated::{
-    Aggregation, Aggregator, Desk, Error, Fault, Federation, LocalEpochs, LocalSolver, Merged, Server, Task,
-    Trained, Wire, aggregator,
+    Aggregation, Aggregator, Desk, Error, Fault, Federation, LocalEpochs, LocalSolver, Merged, Sender,
+    Server, Task, Trained, Wire, aggregator,
 };
 use fedspd_nn::{Model, ParamSet, Seed, SpdNet};
 
@@ -16,11 +16,24 @@ struct WithVariate {
     common: Vec<f64>,
     changes: f64,
     seen: Arc<Mutex<Vec<usize>>>,
+    senders: Mutex<Vec<Sender>>,
 }
 
 impl Aggregator<f64> for WithVariate {
     fn attachment(&self) -> &[f64] {
         &self.common
+    }
+
+    fn message(
+        &self,
+        wire: &Wire,
+        sender: Sender,
+        start: &ParamSet<f64>,
+        trained: &ParamSet<f64>,
+        extra: &[f64],
+    ) -> Result<Vec<f64>, Error> {
+        self.senders.lock().unwrap().push(sender);
+        self.plain.message(wire, sender, start, trained, extra)
     }
 
     fn check(&mut self, message: &[f64]) -> Result<(), Fault> {
@@ -41,6 +54,10 @@ impl Aggregator<f64> for WithVariate {
     }
 
     fn finish(&mut self, parameters: &mut ParamSet<f64>) -> Result<Merged, Error> {
+        // Every client sent its message as itself, in the round that it was for.
+        let round = self.seen.lock().unwrap().len() as u32 / 4 - 1;
+        let expected: Vec<Sender> = (0..4).map(|client| Sender { client, round }).collect();
+        assert_eq!(std::mem::take(&mut *self.senders.lock().unwrap()), expected);
         self.common[0] += std::mem::take(&mut self.changes) / 4.0;
         self.plain.finish(parameters)
     }
@@ -84,6 +101,7 @@ fn control_variates_travel_both_ways() {
         common: vec![0.0],
         changes: 0.0,
         seen: Arc::clone(&seen),
+        senders: Mutex::new(Vec::new()),
     };
     let server =
         Server::with_aggregator(fast(), clients.members(), parameters, Seed(0), Box::new(method)).unwrap();
