@@ -40,7 +40,7 @@ impl Design {
         let held_out = config.split.held_out_subjects.as_ref().map_or(&[][..], |selection| selection.ids());
         let partition = partition(about, &assignment, held_out, seed)?;
         check_names(config, &partition.clients)?;
-        if let Some(first) = config.align.calibration
+        if let Some(first) = config.calibration()
             && let Some(all) = partition.held_out.iter().find(|held_out| held_out.trials.len() <= first)
         {
             let (subject, trials) = (all.subject.clone(), all.trials.len());

@@ -275,7 +275,7 @@ impl Experiment {
         if self.config.mode == Mode::Local {
             return Some("not scored: clients that train alone have no common model".into());
         }
-        let (trials, scored) = match self.config.align.calibration {
+        let (trials, scored) = match self.config.calibration() {
             Some(first) => (format!("the first {first} of its own trials"), "; scored on the others"),
             None => ("all of its own trials".to_owned(), ""),
         };

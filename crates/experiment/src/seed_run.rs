@@ -260,7 +260,7 @@ impl<T: Real, M: Model<T>> Setting<'_, T, M> {
     ) -> Result<Predicted, Error> {
         let mut unseen = Predicted::default();
         for held_out in &design.held_out {
-            let first = self.experiment.config.align.calibration;
+            let first = self.experiment.config.calibration();
             let (fitted, tested) = match first {
                 Some(first) if first < held_out.trials.len() => held_out.trials.split_at(first),
                 _ => (&held_out.trials[..], &held_out.trials[..]),

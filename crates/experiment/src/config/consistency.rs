@@ -110,15 +110,6 @@ impl Config {
     }
 
     fn check_held_out(&self) -> Result<(), Conflict> {
-        if let Some(trials) = self.align.calibration
-            && self.align.kind == AlignKind::None
-            && self.model.kind == ModelKind::Spdnet
-        {
-            let found = format!("`align.calibration` is {trials} without alignment");
-            let rule = "there is nothing to calibrate: SPDnet keeps no statistics of a subject";
-            return Err(Conflict::new(&["align", "calibration"], found, rule)
-                .hint("align subjects, as in `align.kind = \"riemannian\"`, or leave the key out"));
-        }
         let Some(held_out) = &self.split.held_out_subjects else {
             let Some(trials) = self.align.calibration else { return Ok(()) };
             let found = format!("`align.calibration` is {trials} without `split.held_out_subjects`");

@@ -182,6 +182,12 @@ impl Config {
             .unwrap_or_else(|fault| format!("# this configuration cannot be written as TOML: {fault}\n"))
     }
 
+    /// How many first trials of a held-out subject something is fitted on; none where there is nothing to fit.
+    pub(crate) fn calibration(&self) -> Option<usize> {
+        let fits = self.align.kind != AlignKind::None || self.model.kind == ModelKind::Eegnet;
+        self.align.calibration.filter(|_| fits)
+    }
+
     /// SHA-256 of all settings that have a say in results, in hexadecimal digits.
     pub fn hash(&self) -> String {
         let mut config = self.clone();

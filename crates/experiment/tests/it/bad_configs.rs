@@ -480,11 +480,6 @@ fn contradictions() {
             "use a dataset of recordings",
         ),
         whole(
-            "data.name = 'sample'\nsplit.held_out_subjects = '9-10'\nalign.calibration = 20",
-            "`align.calibration` is 20 without alignment in bad.toml, line 3, column 21; there is nothing to calibrate: SPDnet keeps no statistics of a subject",
-            "align subjects, as in `align.kind = \"riemannian\"`, or leave the key out",
-        ),
-        whole(
             "data.name = 'sample'\nmodel.kind = 'eegnet'",
             "`model.kind` is \"eegnet\" with the embedded sample in bad.toml, line 2, column 14; the sample holds covariances, and EEGNet needs raw trials",
             "use `data.name = \"physionet-mi\"` or \"generated\", or the model \"spdnet\"",

@@ -105,7 +105,7 @@ fn a_configuration_survives_the_way_to_toml_and_back() {
             ],
         ),
         (
-            "data.name = 'mi.npz'".to_owned(),
+            "data.name = 'mi.toml'".to_owned(),
             vec![
                 "federated.clients={\"north.1\" = [1, 2], b = ['x']}",
                 "federated.weights=by-trials",

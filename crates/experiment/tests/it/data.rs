@@ -203,7 +203,9 @@ fn an_eegnet_is_tried_on_trials_treated_as_its_own() {
         let model = path(&name).join("models/seed-0.safetensors");
         let scores = evaluate_model(&model, &path("plain.npz"), AlignKind::Euclidean).unwrap();
         let again = evaluate_model(&model, &path("aligned.npz"), AlignKind::None).unwrap();
-        assert_eq!((again.loss, again.confusion.counts()), (scores.loss, scores.confusion.counts()));
+        // Files have trials in single precision.
+        assert!((again.loss - scores.loss).abs() < 1e-6, "{} {}", again.loss, scores.loss);
+        assert_eq!(again.confusion.counts(), scores.confusion.counts());
         let error = evaluate_model(&model, &path("plain.npz"), AlignKind::None).err().unwrap().to_string();
         let expected = if z_score {
             format!(
