@@ -6,6 +6,22 @@ use fedspd_experiment::config::{Config, Override, Preset, Source};
 
 use crate::failure::Failure;
 
+/// What is asked for beside the file: keys by their names, and those that have options of their own.
+pub(crate) fn changes(
+    overrides: &[Override],
+    seeds: Option<&str>,
+    threads: Option<u16>,
+) -> Result<Vec<Override>, Failure> {
+    let mut changes = overrides.to_vec();
+    if let Some(seeds) = seeds {
+        changes.push(format!("run.seeds={seeds:?}").parse()?);
+    }
+    if let Some(threads) = threads {
+        changes.push(format!("run.threads={threads}").parse()?);
+    }
+    Ok(changes)
+}
+
 /// The configuration of a name or a file with all changes, and what it is called.
 pub(crate) fn config(name: &str, changes: &[Override]) -> Result<(Config, String), Failure> {
     let (config, name) = if let Some(preset) = Preset::find(name) {

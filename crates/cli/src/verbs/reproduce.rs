@@ -41,12 +41,9 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
-    let mut changes = arguments.overrides.clone();
+    let mut changes = chosen::changes(&arguments.overrides, None, arguments.threads)?;
     if let Some(root) = &arguments.root {
         changes.push(format!("data.root={:?}", root.display().to_string()).parse()?);
-    }
-    if let Some(threads) = arguments.threads {
-        changes.push(format!("run.threads={threads}").parse()?);
     }
     let default = || Path::new("runs").join(format!("reproduce-{}", arguments.dataset));
     let folder = arguments.out.clone().unwrap_or_else(default);

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use fedspd_experiment::config::{Config, Override, PRESETS};
+use fedspd_experiment::config::{Override, PRESETS};
 use fedspd_experiment::{Experiment, Forecast, run as run_experiment};
 
 use super::data::{Format, write_json};
@@ -50,7 +50,8 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     let Some(name) = arguments.name.as_deref().filter(|_| !arguments.list) else {
         return list(arguments.format, out);
     };
-    let (config, name) = config(arguments, name)?;
+    let changes = chosen::changes(&arguments.overrides, arguments.seeds.as_deref(), arguments.threads)?;
+    let (config, name) = chosen::config(name, &changes)?;
     let files = Bar::new(arguments.display.shown(), 0, "files");
     let experiment = Experiment::new(config, &files)?;
     files.finish();
@@ -67,18 +68,6 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     let (results, ended) = run_experiment(&experiment, &name, &folder, &mut rounds)?;
     rounds.bar.finish();
     outcome::write((seeds, experiment.held_out_note()), &folder, &results, ended, arguments.format, out)
-}
-
-/// The configuration with all changes, and its name.
-fn config(arguments: &Arguments, name: &str) -> Result<(Config, String), Failure> {
-    let mut changes = arguments.overrides.clone();
-    if let Some(seeds) = &arguments.seeds {
-        changes.push(format!("run.seeds={seeds:?}").parse()?);
-    }
-    if let Some(threads) = arguments.threads {
-        changes.push(format!("run.threads={threads}").parse()?);
-    }
-    chosen::config(name, &changes)
 }
 
 /// What is built in.

@@ -40,10 +40,7 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
     let Arguments { name, over, .. } = arguments;
-    let mut changes = arguments.overrides.clone();
-    if let Some(seeds) = &arguments.seeds {
-        changes.push(format!("run.seeds={seeds:?}").parse()?);
-    }
+    let changes = chosen::changes(&arguments.overrides, arguments.seeds.as_deref(), None)?;
     let (_, title) = chosen::config(name, &changes)?;
     let default = || Path::new("runs").join(format!("sweep-{title}-{}", over.key));
     let folder = arguments.out.clone().unwrap_or_else(default);
