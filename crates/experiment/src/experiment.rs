@@ -18,6 +18,14 @@ use crate::{Ended, Error, Observer, align, network};
 /// The name of z-scores among the treatments of a model file.
 pub(crate) const Z_SCORE: &str = "z-score";
 
+/// An SPDnet with the trials as it reads them.
+pub(crate) struct SpdData<T> {
+    pub(crate) net: SpdNet<T>,
+    pub(crate) examples: Examples<T>,
+    unit: String,
+    sitting: Option<Sitting>,
+}
+
 /// An experiment that is ready to run.
 pub struct Experiment {
     /// What is asked for.
@@ -177,7 +185,9 @@ impl Experiment {
         SpdNet<T>: Model<T, Trials = SpdTrials<T>, Examples = Examples<T>>,
     {
         let design = self.design(seed)?;
-        let (net, examples, unit, sitting) = self.spd_examples::<T>(&design)?;
+        // A portrait needs a folder to hang in, and one model to draw.
+        let portrayed = store.is_some() && self.config.mode != Mode::Local;
+        let SpdData { net, examples, unit, sitting } = self.spd_examples::<T>(&design, portrayed)?;
         let about = self.dataset.about();
         let manifest =
             Manifest::spdnet(net.config().clone(), &unit, about.classes.clone(), about.channels.clone())?
@@ -188,23 +198,24 @@ impl Experiment {
             examples: &examples,
             manifest,
             calibrate: &|_: &mut ParamSet<T>, _: &[usize]| Ok(()),
-            portrait: &|parameters| Ok(Some(sitting.portrait(net.config(), parameters)?)),
+            portrait: &|parameters| {
+                let draw = |sitting: &Sitting| sitting.portrait(net.config(), parameters);
+                Ok(sitting.as_ref().map(draw).transpose()?)
+            },
         };
         setting.run(seed, &design, store, observer)
     }
 
-    /// The network, and the aligned trials as it reads them, with their unit; and those that its portrait is drawn from.
-    pub(crate) fn spd_examples<T: Real>(
-        &self,
-        design: &Design,
-    ) -> Result<(SpdNet<T>, Examples<T>, String, Sitting), Error>
+    /// The network, and the aligned trials as it reads them, with their unit; and, if asked for, those that its portrait is drawn from.
+    pub(crate) fn spd_examples<T: Real>(&self, design: &Design, portrayed: bool) -> Result<SpdData<T>, Error>
     where
         SpdNet<T>: Model<T, Trials = SpdTrials<T>, Examples = Examples<T>>,
     {
         let Content::Covariances(covariances) = &self.dataset.content else { return Err(Error::Nothing) };
         let subjects = align::subjects(&self.config.align, &covariances.about, design);
         let aligned = align::covariances(self.config.align.kind, subjects, covariances)?;
-        let sitting = Sitting::new(covariances, &aligned, &design.pooled().train)?;
+        let sit = || Sitting::new(covariances, &aligned, &design.pooled().train);
+        let sitting = portrayed.then(sit).transpose()?;
         let aligned = aligned.covariances;
         let (about, inputs) = (aligned.about.clone(), aligned.inputs.len());
         let net = SpdNet::<T>::new(self.spdnet(covariances))?;
@@ -212,7 +223,7 @@ impl Experiment {
         let trials =
             SpdTrials::new(about.channels.len(), inputs, about.classes.len(), matrices, about.labels())?;
         let examples = net.prepare(trials)?;
-        Ok((net, examples, about.unit, sitting))
+        Ok(SpdData { net, examples, unit: about.unit, sitting })
     }
 
     fn run_eegnet<T: Real>(

@@ -10,7 +10,7 @@ use fedspd_run::SeedShards;
 use crate::config::{Mode, Precision};
 use crate::data::Content;
 use crate::design::Design;
-use crate::experiment::Experiment;
+use crate::experiment::{Experiment, SpdData};
 use crate::{Error, network};
 
 /// What a run would do.
@@ -50,11 +50,11 @@ impl Forecast {
         let double = config.model.resolved_precision() == Precision::F64;
         let epoch = match (&experiment.dataset.content, double) {
             (Content::Covariances(_), true) => {
-                let (net, examples, ..) = experiment.spd_examples::<f64>(&design)?;
+                let SpdData { net, examples, .. } = experiment.spd_examples::<f64>(&design, false)?;
                 timed(experiment, &net, &examples, &design)?
             }
             (Content::Covariances(_), false) => {
-                let (net, examples, ..) = experiment.spd_examples::<f32>(&design)?;
+                let SpdData { net, examples, .. } = experiment.spd_examples::<f32>(&design, false)?;
                 timed(experiment, &net, &examples, &design)?
             }
             (Content::Trials(_), true) => {
