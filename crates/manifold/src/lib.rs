@@ -26,6 +26,7 @@
 //! Matrices are row-major slices; a batch is one matrix after the other.
 
 pub mod average;
+mod compiled;
 mod dense;
 mod error;
 mod finite;

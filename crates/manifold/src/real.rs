@@ -5,6 +5,7 @@ use std::fmt::{Debug, Display, LowerExp};
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
+use crate::compiled::Compiled;
 use crate::simd::Dispatch;
 
 /// `f32` or `f64`.
@@ -29,6 +30,7 @@ pub trait Real:
     + Sync
     + 'static
     + Dispatch
+    + Compiled
 {
     /// 0
     const ZERO: Self;

@@ -11,5 +11,6 @@ mod svd;
 pub(crate) use inverse::{inverse, solve};
 pub use matrix::Matrix;
 pub(crate) use matrix::frobenius_norm;
+pub(crate) use product::Product;
 pub use product::{Left, multiply, multiply_add, multiply_symmetric};
 pub(crate) use svd::one_sided_jacobi;

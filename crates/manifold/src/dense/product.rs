@@ -82,12 +82,15 @@ fn product<T: Real>(
 ) {
     let (a, b, c) = (&a[..rows * inner], &b[..inner * columns], &mut c[..rows * columns]);
     match left {
-        Left::Plain => simd.run(Product::<T, false> { target, rows, inner, columns, a, b, c }),
-        Left::Transposed => simd.run(Product::<T, true> { target, rows, inner, columns, a, b, c }),
+        Left::Plain => T::product(simd, Product::<T, false> { target, rows, inner, columns, a, b, c }),
+        Left::Transposed => {
+            T::transposed_product(simd, Product::<T, true> { target, rows, inner, columns, a, b, c })
+        }
     }
 }
 
-struct Product<'a, T, const TRANSPOSED: bool> {
+/// A product to be computed.
+pub struct Product<'a, T, const TRANSPOSED: bool> {
     target: Target,
     rows: usize,
     inner: usize,

@@ -7,3 +7,4 @@ mod tape;
 pub use function::SpectralFunction;
 pub use map::SpectralMap;
 pub use tape::SpectralTape;
+pub(crate) use tape::{Differentiate, Evaluate, PrepareValues};

@@ -245,7 +245,7 @@ impl<T: Real> SpectralTape<T> {
             return self.check_overflow(function, first, held);
         }
         let Self { chunk, work, .. } = self;
-        let finite = chunk.simd().run(Evaluate { function, chunk, work });
+        let finite = T::evaluate(chunk.simd(), Evaluate { function, chunk, work });
         if finite { Ok(()) } else { self.check_overflow(function, first, held) }
     }
 
@@ -274,7 +274,7 @@ impl<T: Real> SpectralTape<T> {
     /// Prepares the eigenvalues for [`SpectralTape::differentiate`], which [`SpectralTape::evaluate`] does too.
     pub(super) fn prepare(&mut self, function: SpectralFunction<T>) {
         let Self { chunk, work, .. } = self;
-        chunk.simd().run(PrepareValues { function, chunk, work });
+        T::prepare_values(chunk.simd(), PrepareValues { function, chunk, work });
     }
 
     /// Replaces the directions at the front of `work` by `DF(A)[E]`.
@@ -286,7 +286,7 @@ impl<T: Real> SpectralTape<T> {
         held: usize,
     ) -> Result<(), Error> {
         let Self { chunk, work, .. } = self;
-        let finite = chunk.simd().run(Differentiate { function, given, chunk, work });
+        let finite = T::differentiate(chunk.simd(), Differentiate { function, given, chunk, work });
         if finite { Ok(()) } else { self.check_overflow(function, first, held) }
     }
 
@@ -350,7 +350,7 @@ on_lanes_in_use!(PrepareValues, ());
 on_lanes_in_use!(Differentiate, bool);
 
 /// Fills the prepared eigenvalues.
-struct PrepareValues<'a, T: Real> {
+pub struct PrepareValues<'a, T: Real> {
     function: SpectralFunction<T>,
     chunk: &'a mut Chunk<T>,
     work: &'a mut Buffer<T>,
@@ -369,7 +369,7 @@ impl<T: Real> PrepareValues<'_, T> {
 }
 
 /// Writes `F(A)` to the front of `work`, and the prepared eigenvalues to its end; returns whether all of it is finite.
-struct Evaluate<'a, T: Real> {
+pub struct Evaluate<'a, T: Real> {
     function: SpectralFunction<T>,
     chunk: &'a mut Chunk<T>,
     work: &'a mut Buffer<T>,
@@ -399,7 +399,7 @@ impl<T: Real> Kernel<T> for Evaluate<'_, T> {
 }
 
 /// Replaces the directions at the front of `work` by `DF(A)[E]`; returns whether all of it is finite.
-struct Differentiate<'a, T: Real> {
+pub struct Differentiate<'a, T: Real> {
     function: SpectralFunction<T>,
     given: Given,
     chunk: &'a mut Chunk<T>,

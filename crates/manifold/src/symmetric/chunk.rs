@@ -135,13 +135,13 @@ impl<T: Real> Chunk<T> {
     }
 
     fn prepare(&mut self, given: Given) -> bool {
-        self.simd.run(Prepare { n: self.n, alone: self.width == 1, given, work: &mut self.work })
+        T::prepare(self.simd, Prepare { n: self.n, alone: self.width == 1, given, work: &mut self.work })
     }
 
     /// Decomposes what was prepared: `held` matrices, of which the first is number `first` of its batch.
     fn decompose(&mut self, wanted: Wanted, first: usize, held: usize) -> Result<(), Error> {
         let alone = self.width == 1;
-        if !self.simd.run(Decompose { n: self.n, alone, wanted, work: &mut self.work }) {
+        if !T::decompose(self.simd, Decompose { n: self.n, alone, wanted, work: &mut self.work }) {
             let unconverged = self.scratch_row();
             let lane = (0..held).find(|lane| self.work.numbers()[unconverged + lane] != T::ZERO);
             return Err(Error::EigenvaluesNotConverged {
@@ -222,7 +222,7 @@ impl<T: Real> Kernel<T> for Width {
 /// Checks that all lanes are finite and symmetric, averages the triangles into the lower one, and scales each matrix
 /// by a power of two (exactly) so that its largest entry lies in `[1, 2)`. The inverse of the scale is left in the first
 /// two rows of scratch, as two factors because it may exceed the range of the type.
-struct Prepare<'a, T: Real> {
+pub struct Prepare<'a, T: Real> {
     n: usize,
     alone: bool,
     given: Given,
@@ -283,7 +283,7 @@ impl<T: Real> Prepare<'_, T> {
 }
 
 /// Decomposes the prepared matrices. Returns whether all converged; if not, the first row of scratch is not zero where not.
-struct Decompose<'a, T: Real> {
+pub struct Decompose<'a, T: Real> {
     n: usize,
     alone: bool,
     wanted: Wanted,

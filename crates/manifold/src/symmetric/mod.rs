@@ -6,5 +6,5 @@ mod ql;
 mod tridiagonal;
 
 pub use chunk::check_symmetric;
-pub(crate) use chunk::{Chunk, check_batch, pack, place_triangle};
+pub(crate) use chunk::{Chunk, Decompose, Prepare, check_batch, pack, place_triangle};
 pub use eigen::SymmetricEigen;
