@@ -182,6 +182,18 @@ def real(folder):
     save("real-numbers", np.array(numbers))
 
 
+def real_events(folder):
+    """What is written in the imagery runs of an ordinary subject, of the three at another rate, and of the one with fewer trials."""
+    rows = ["subject,run,sfreq,seconds,onset,duration,text"]
+    for subject in (1, 88, 92, 100, 104):
+        for run in (4, 6, 8, 10, 12, 14):
+            raw = mne.io.read_raw_edf(folder / f"S{subject:03}" / f"S{subject:03}R{run:02}.edf")
+            rate, seconds = raw.info["sfreq"], raw.n_times / raw.info["sfreq"]
+            for note in raw.annotations:
+                rows.append(f"{subject},{run},{rate:g},{seconds:g},{note['onset']:g},{note['duration']:g},{note['description']}")
+    (HERE / "real-events.csv").write_text("\n".join(rows) + "\n")
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True)
@@ -193,3 +205,4 @@ if __name__ == "__main__":
     weibo()
     interrupted()
     real(arguments.data)
+    real_events(arguments.data)

@@ -64,7 +64,7 @@ fn an_interrupted_preparation_leaves_nothing() {
     let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(kill.success());
     // What the signal itself says may come at any time.
-    let told = |line: &String| line == "finishing the file; press again to stop at once";
+    let told = |line: &String| line == r#"{"note":"finishing the file; press again to stop at once"}"#;
     let rest: Vec<String> = lines.map(Result::unwrap).filter(|line| !told(line)).collect();
     assert_eq!(child.wait().unwrap().code(), Some(130), "{rest:?}");
     let end = ["interrupted", "", "hint: nothing was written; run it again from the beginning"];
@@ -86,14 +86,14 @@ fn the_quality_of_every_covariance_can_be_written() {
     let mut lines = table.lines();
     assert_eq!(
         lines.next().unwrap(),
-        "trial,subject,session,run,class,input,rank,channels,smallest,largest,condition"
+        "trial,subject,session,run,class,input,finite,rank,channels,smallest,largest,condition"
     );
     let rows: Vec<&str> = lines.collect();
     // Two subjects, four trials each, two bands; texts with commas are in quotes.
     assert_eq!(rows.len(), 16);
-    assert!(rows[0].starts_with("0,1,0,0,two,\"8-12 Hz, 0-3 s\",6,6,"), "{}", rows[0]);
-    assert!(rows[15].starts_with("7,2,0,0,two,\"8-32 Hz, 0-3 s\",6,6,"), "{}", rows[15]);
-    assert!(rows[2].starts_with("1,1,0,0,\"one, two\",\"8-12 Hz, 0-3 s\",6,6,"), "{}", rows[2]);
+    assert!(rows[0].starts_with("0,1,0,0,two,\"8-12 Hz, 0-3 s\",true,6,6,"), "{}", rows[0]);
+    assert!(rows[15].starts_with("7,2,0,0,two,\"8-32 Hz, 0-3 s\",true,6,6,"), "{}", rows[15]);
+    assert!(rows[2].starts_with("1,1,0,0,\"one, two\",\"8-12 Hz, 0-3 s\",true,6,6,"), "{}", rows[2]);
     let numbers =
         |row: &&str| -> Vec<f64> { row.rsplit(',').take(3).map(|number| number.parse().unwrap()).collect() };
     let rows: Vec<Vec<f64>> = rows.iter().map(numbers).collect();
@@ -105,6 +105,32 @@ fn the_quality_of_every_covariance_can_be_written() {
     assert_eq!(summary["quality"]["smallest"].as_f64(), smallest);
     let (code, _, err) = run(&["data", "prepare", &definition, "--out", text(&out), "--quality", "q.txt"]);
     assert_eq!((code, &*err), (1, "error: --quality is q.txt; the report is a .csv file\n"));
+}
+
+/// Where some covariances are no good, the error says how many and the report which, though no data are written.
+#[test]
+fn the_report_is_written_where_covariances_are_no_good() {
+    let folder = tempfile::tempdir().unwrap();
+    let definition = study(folder.path(), 2);
+    let (out, report) = (folder.path().join("out.npz"), folder.path().join("quality.csv"));
+    let windows = ["--window", "0-3", "--window", "0-0.03"];
+    let base = ["data", "prepare", &definition, "--out", text(&out), "--progress", "off"];
+    let (code, _, err) = run(&[&base[..], &windows, &["--quality", text(&report)]].concat());
+    assert_eq!(code, 1, "{err}");
+    let first = "error: trial 0 (subject 1, session 0, run 0), 8-32 Hz, 0-0.03 s has a covariance of rank 5 with 6 channels (";
+    assert!(err.starts_with(first), "{err}");
+    assert!(err.contains("; 7 more of 16 covariances are not positive definite\n"), "{err}");
+    assert!(err.ends_with("; `--quality FILE.csv` lists all of them\n"), "{err}");
+    assert!(npz_files(folder.path()).is_empty());
+    let table = std::fs::read_to_string(&report).unwrap();
+    let ranks: Vec<&str> = table.lines().skip(1).map(|row| row.rsplit(',').nth(4).unwrap()).collect();
+    assert_eq!(ranks, ["6", "5"].repeat(8));
+    // A folder that is not there is noticed before the work.
+    let nowhere = folder.path().join("nowhere/quality.csv");
+    let (code, _, err) = run(&[&base[..], &["--quality", text(&nowhere)]].concat());
+    assert_eq!(code, 1);
+    assert_eq!(err, format!("error: {}: No such file or directory (os error 2)\n", nowhere.display()));
+    assert!(npz_files(folder.path()).is_empty());
 }
 
 /// Who asks for JSON gets failures as objects too, from every verb.

@@ -101,7 +101,7 @@ pub enum Error {
         expected: &'static str,
     },
     /// There is no filter for a band.
-    #[error("the band {low}-{high} Hz does not lie between 0 and {nyquist} Hz, half the sampling rate", nyquist = sfreq / 2.0)]
+    #[error("the band {low}-{high} Hz does not rise between 0 and {nyquist} Hz, half the sampling rate", nyquist = sfreq / 2.0)]
     Band {
         /// The lower edge.
         low: f64,
@@ -205,6 +205,16 @@ pub enum Error {
         smallest: f64,
         /// The likely cause.
         cause: Box<Cause>,
+    },
+    /// Several covariances that are not positive definite.
+    #[error("{first}; {others} more of {all} covariances are not positive definite")]
+    Unfit {
+        /// What is wrong with the first.
+        first: Box<Error>,
+        /// How many others there are.
+        others: usize,
+        /// Of how many.
+        all: usize,
     },
     /// A reference of Euclidean alignment that is not positive definite.
     #[error(

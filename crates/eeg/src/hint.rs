@@ -33,6 +33,9 @@ impl Error {
             }
             Self::Flat { .. } => Some("leave the channel or the subject out".into()),
             Self::Deficient { cause, .. } => Some(cause.hint()),
+            Self::Unfit { first, .. } => {
+                first.hint().map(|hint| format!("{hint}; `--quality FILE.csv` lists all of them"))
+            }
             Self::Reference { cause, .. } => Some(format!("{}, or do not align trials", cause.remedy())),
             Self::UnknownDataset { known, .. } => Some(format!(
                 "there are {known}; a definition of your own is a file whose name ends in .toml"

@@ -10,7 +10,8 @@ use serde::Serialize;
 
 use crate::about::MICROVOLTS;
 use crate::covariance::mirror;
-use crate::read::{EdfFile, Gap, is_voltage};
+use crate::read::{EdfFile, Gap};
+use crate::voltage::microvolts_per;
 use crate::{Error, Quality};
 
 /// What a recording holds.
@@ -106,7 +107,7 @@ impl ChannelLook {
             name: signal.label.clone(),
             sfreq: file.header().sfreq(place).unwrap_or(f64::NAN),
             unit: signal.unit.clone(),
-            shown_in: if is_voltage(&signal.unit) { MICROVOLTS.into() } else { signal.unit.clone() },
+            shown_in: if microvolts_per(&signal.unit).is_some() { MICROVOLTS.into() } else { signal.unit.clone() },
             lowest: None,
             highest: None,
             deviation: None,
@@ -177,7 +178,8 @@ impl Moments {
         if self.count < 2 {
             return None;
         }
-        Some(Quality::of(self.means.len(), &self.products).ok()?.first()?.rank)
+        let quality = Quality::of(self.means.len(), &self.products).ok()?;
+        quality.first().filter(|quality| quality.is_finite()).map(|quality| quality.rank)
     }
 }
 

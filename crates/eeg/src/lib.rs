@@ -36,6 +36,7 @@ mod shape;
 pub mod store;
 mod trials;
 mod trouble;
+mod voltage;
 
 pub use about::{About, MICROVOLTS, NO_UNIT, Origin, SQUARE_MICROVOLTS};
 pub use covariance::{

@@ -136,18 +136,17 @@ impl EuclideanAlignment {
         mirror(n, &mut mean);
         let subject = &trials.about.origins[first].subject;
         let named = |source| Error::Trial { place: format!("subject {subject}, mean of X X^T"), source };
-        let quality = Quality::of(n, &mean).map_err(|error| match error {
-            Error::Geometry(source) => named(source),
-            other => other,
-        })?;
-        if let Some(&Quality { rank, smallest, .. }) = quality.first().filter(|quality| quality.rank < n) {
+        let quality = Quality::of(n, &mean)?;
+        let deficient = |quality: &&Quality| quality.is_finite() && !quality.is_fit(n);
+        if let Some(&Quality { rank, smallest, .. }) = quality.first().filter(deficient) {
             let extent = Extent { samples: trials.length * chosen.len(), freedom: f64::INFINITY };
             let cause = Box::new(Cause::find(&trials.about.channels, &mean, Some(extent)));
             let (subject, trials) = (subject.clone(), chosen.len());
             return Err(Error::Reference { subject, trials, rank, channels: n, smallest, cause });
         }
         let mut inverse_root = vec![0.0; n * n];
-        SpectralMap::new(n)?.apply(SpectralFunction::InverseSqrt, &mean, &mut inverse_root)?;
+        let mut map = SpectralMap::new(n)?;
+        map.apply(SpectralFunction::InverseSqrt, &mean, &mut inverse_root).map_err(named)?;
         Ok(Self { inverse_root })
     }
 

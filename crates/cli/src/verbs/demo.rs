@@ -46,7 +46,7 @@ const WAYS: [(&str, &str, Mode, Aggregation); 5] = [
 const THRESHOLDS: [(AlignKind, f64); 2] = [(AlignKind::None, 1e-2), (AlignKind::Riemannian, 1e-3)];
 
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
-    interrupt::listen("the round");
+    interrupt::listen("the round", arguments.display.shown());
     let (mut config, _) = chosen::config("sample", &[])?;
     config.run.seeds = Seeds::new(vec![arguments.seed]).map_err(Failure::Usage)?;
     let rounds = usize::from(arguments.rounds);

@@ -48,7 +48,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     let default = || Path::new("runs").join(format!("reproduce-{}", arguments.dataset));
     let folder = arguments.out.clone().unwrap_or_else(default);
     let cells = cells(&arguments.dataset, &changes)?;
-    interrupt::listen("the round");
+    interrupt::listen("the round", arguments.display.shown());
     let (mut several, mut runs) = (Several::default(), Vec::new());
     for (place, cell) in cells.iter().enumerate() {
         let wanted = arguments.only.is_empty() || arguments.only.iter().any(|text| cell.name.contains(text));

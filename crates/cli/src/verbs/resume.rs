@@ -34,7 +34,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     let change = |config: &mut Config| config.run.threads = threads.unwrap_or(config.run.threads);
     let run = Resumable::open(&arguments.run, change, &files)?;
     files.finish();
-    interrupt::listen("the round");
+    interrupt::listen("the round", arguments.display.shown());
     let mut rounds = arguments.display.rounds(run.rounds_left()?);
     let seeds = run.experiment.config.run.seeds.clone();
     let note = run.experiment.held_out_note();

@@ -62,7 +62,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
         Some(folder) => folder.clone(),
         None => Path::new("runs").join(format!("{name}-{}", &experiment.config_hash()[..8])),
     };
-    interrupt::listen("the round");
+    interrupt::listen("the round", arguments.display.shown());
     let seeds = experiment.config.run.seeds.as_slice();
     let mut rounds = arguments.display.rounds(seeds.len() * experiment.rounds() as usize);
     let (results, ended) = run_experiment(&experiment, &name, &folder, &mut rounds)?;

@@ -44,7 +44,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     let (_, title) = chosen::config(name, &changes)?;
     let default = || Path::new("runs").join(format!("sweep-{title}-{}", over.key));
     let folder = arguments.out.clone().unwrap_or_else(default);
-    interrupt::listen("the round");
+    interrupt::listen("the round", arguments.display.shown());
     let (mut several, mut runs) = (Several::default(), Vec::new());
     // All of them first: a mistake in the last value should not cost the time of the others.
     let configs = over.values.iter().map(|value| {

@@ -73,17 +73,9 @@ impl Covariances {
     /// What the spectra of all matrices say, in their order.
     ///
     /// # Errors
-    /// [`Error::NotFiniteCovariance`] with the trial and input.
+    /// [`Error::Geometry`] if a matrix is not symmetric.
     pub fn quality(&self) -> Result<Vec<Quality>, Error> {
-        let n = self.about.channels.len();
-        if let Some(place) = self.matrices.iter().position(|entry| !entry.is_finite()) {
-            let (matrix, entry) = (place / (n * n), place % (n * n));
-            let (trial, input) = (matrix / self.inputs.len(), matrix % self.inputs.len());
-            let channels = [entry / n, entry % n].map(|channel| self.about.channels[channel].clone());
-            let (place, value) = (self.place(trial, input), self.matrices[place]);
-            return Err(Error::NotFiniteCovariance { place, channels, value });
-        }
-        Quality::of(n, &self.matrices)
+        Quality::of(self.about.channels.len(), &self.matrices)
     }
 
     /// A matrix as an error names it: by its trial, and by its input if there are several.
@@ -95,15 +87,20 @@ impl Covariances {
     /// Checks that every matrix is positive definite.
     ///
     /// # Errors
-    /// [`Error::Deficient`] with the trial and input, the rank, the smallest eigenvalue and the likely cause. `extents` says what the matrices of
-    /// each input were made from; it is empty if nobody knows.
+    /// For the first that is not: [`Error::NotFiniteCovariance`] with the trial, the input and the channels, or [`Error::Deficient`] with the trial and
+    /// input, the rank, the smallest eigenvalue and the likely cause. `extents` says what the matrices of each input were made from; it is empty
+    /// if nobody knows.
     pub fn check(&self, qualities: &[Quality], extents: &[Extent]) -> Result<(), Error> {
         let n = self.about.channels.len();
-        let Some(place) = qualities.iter().position(|quality| quality.rank < n) else { return Ok(()) };
-        let (trial, input) = (place / self.inputs.len(), place % self.inputs.len());
-        let Quality { rank, smallest, .. } = qualities[place];
-        let extent = extents.get(input).copied();
-        let cause = Box::new(Cause::find(&self.about.channels, self.matrix(trial, input), extent));
-        Err(Error::Deficient { place: self.place(trial, input), rank, channels: n, smallest, cause })
+        let Some(first) = qualities.iter().position(|quality| !quality.is_fit(n)) else { return Ok(()) };
+        let (trial, input) = (first / self.inputs.len(), first % self.inputs.len());
+        let (place, matrix, channels) = (self.place(trial, input), self.matrix(trial, input), &self.about.channels);
+        if let Some(entry) = matrix.iter().position(|entry| !entry.is_finite()) {
+            let channels = [entry / n, entry % n].map(|channel| channels[channel].clone());
+            return Err(Error::NotFiniteCovariance { place, channels, value: matrix[entry] });
+        }
+        let Quality { rank, smallest, .. } = qualities[first];
+        let cause = Box::new(Cause::find(channels, matrix, extents.get(input).copied()));
+        Err(Error::Deficient { place, rank, channels: n, smallest, cause })
     }
 }

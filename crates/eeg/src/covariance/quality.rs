@@ -7,11 +7,11 @@ use crate::Error;
 /// What the spectrum of a covariance says.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quality {
-    /// Eigenvalues above `n * 2^-52` times the largest.
+    /// Eigenvalues above `n * 2^-52` times the largest; none if an entry is not finite.
     pub rank: usize,
-    /// The smallest eigenvalue.
+    /// The smallest eigenvalue; NaN if an entry is not finite.
     pub smallest: f64,
-    /// The largest eigenvalue.
+    /// The largest eigenvalue; NaN if an entry is not finite.
     pub largest: f64,
 }
 
@@ -60,18 +60,29 @@ impl Quality {
     /// Measures `n x n` covariances, one after the other.
     ///
     /// # Errors
-    /// [`Error::Geometry`] if an entry is not finite.
+    /// [`Error::Geometry`] if a covariance is not symmetric.
     pub fn of(n: usize, covariances: &[f64]) -> Result<Vec<Self>, Error> {
         if covariances.is_empty() {
             return Ok(Vec::new());
         }
-        let mut values = vec![0.0; covariances.len() / n];
-        SymmetricEigen::new(n)?.eigenvalues(covariances, &mut values)?;
+        let mut eigen = SymmetricEigen::new(n)?;
+        let mut values = vec![f64::NAN; covariances.len() / n];
+        if finite(covariances) {
+            eigen.eigenvalues(covariances, &mut values)?;
+        } else {
+            let each = covariances.chunks_exact(n * n).zip(values.chunks_exact_mut(n));
+            for (covariance, values) in each.filter(|(covariance, _)| finite(covariance)) {
+                eigen.eigenvalues(covariance, values)?;
+            }
+        }
         Ok(values.chunks_exact(n).map(Self::of_spectrum).collect())
     }
 
     fn of_spectrum(values: &[f64]) -> Self {
         let n = values.len();
+        if values[0].is_nan() {
+            return Self { rank: 0, smallest: f64::NAN, largest: f64::NAN };
+        }
         let fold = |start: f64, better: fn(f64, f64) -> f64| values.iter().copied().fold(start, better);
         let (smallest, largest) = (fold(f64::INFINITY, f64::min), fold(f64::NEG_INFINITY, f64::max));
         let floor = floor(n, largest);
@@ -79,9 +90,19 @@ impl Quality {
         Self { rank, smallest, largest }
     }
 
-    /// The ratio of the largest to the smallest eigenvalue; infinite if that is not positive.
+    /// Whether all entries are finite.
+    pub fn is_finite(&self) -> bool {
+        !self.smallest.is_nan()
+    }
+
+    /// Whether the covariance of `channels` channels is positive definite.
+    pub fn is_fit(&self, channels: usize) -> bool {
+        self.rank == channels
+    }
+
+    /// The ratio of the largest to the smallest eigenvalue; infinite if that is not positive, NaN if an entry is not finite.
     pub fn condition(&self) -> f64 {
-        if self.smallest > 0.0 { self.largest / self.smallest } else { f64::INFINITY }
+        if self.smallest <= 0.0 { f64::INFINITY } else { self.largest / self.smallest }
     }
 }
 
@@ -150,6 +171,10 @@ impl Cause {
 /// constant is rounding.
 pub(crate) fn is_flat(n: usize, variance: f64, largest: f64) -> bool {
     variance <= floor(n, largest)
+}
+
+fn finite(entries: &[f64]) -> bool {
+    entries.iter().all(|entry| entry.is_finite())
 }
 
 /// What is not above it counts as zero beside the largest.

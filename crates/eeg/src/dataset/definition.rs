@@ -10,6 +10,7 @@ use crate::Error;
 use crate::fetch::Checksum;
 use crate::filter::Band;
 use crate::names::first_twice;
+use crate::voltage::microvolts_per;
 
 /// The highest rate of a recording, in hertz.
 const FASTEST: f64 = 1e6;
@@ -302,15 +303,4 @@ impl Definition {
         let [start, end] = self.interval.map(|seconds| (seconds * sfreq).round_ties_even());
         (end - start) as usize + 1
     }
-}
-
-/// How many microvolts a unit has.
-pub(crate) fn microvolts_per(unit: &str) -> Option<f64> {
-    Some(match unit {
-        "V" => 1e6,
-        "mV" => 1e3,
-        "uV" => 1.0,
-        "nV" => 1e-3,
-        _ => return None,
-    })
 }

@@ -48,7 +48,7 @@ impl Definition {
     }
 
     /// Makes sure that the files of some subjects are on the disk and right: those that are found anywhere stay where they are, the others are
-    /// downloaded.
+    /// unpacked from archives that are found anywhere, or downloaded.
     ///
     /// # Errors
     /// As [`Definition::remote_files`], [`Fetcher::fetch`] and [`Fetcher::fetch_from_archive`].
@@ -78,7 +78,9 @@ impl Definition {
                 Some((archive, entry)) => {
                     let sha256 = archive.sha256.as_deref().and_then(Checksum::from_hex);
                     let whole = RemoteFile { sha256, ..RemoteFile::new(&archive.url, &archive.name) };
-                    fetcher.fetch_from_archive(file, &whole, entry, &home, progress)?;
+                    // Someone may have downloaded the archive alone, or another program unpacked it and kept it.
+                    let shelf = roots.iter().find(|root| root.join(&whole.path).is_file()).unwrap_or(&home);
+                    fetcher.fetch_from_archive(file, (&whole, shelf), entry, &home, progress)?;
                 }
             }
         }

@@ -7,7 +7,6 @@ mod pattern;
 mod registry;
 mod selection;
 
-pub(crate) use definition::microvolts_per;
 pub use definition::{Archive, Definition, EventTable, Excluded, Format, MatLayout, Source};
 pub(crate) use pattern::natural;
 pub use pattern::{Ids, Pattern};

@@ -13,8 +13,8 @@ use crate::Error;
 use crate::trouble::{reason, speaks_of_content};
 
 impl Fetcher {
-    /// Makes sure that a file is there and right which comes in a zip archive, as the entry whose name begins in a given way. The archive is
-    /// downloaded, and stays, if neither is there. Progress is told of the file alone.
+    /// Makes sure that a file is there and right which comes in a zip archive, as the entry whose name begins in a given way. The archive, in a
+    /// folder of its own, is downloaded, and stays, if neither is there. Progress is told of the file alone.
     ///
     /// # Errors
     ///
@@ -22,7 +22,7 @@ impl Fetcher {
     pub fn fetch_from_archive(
         &self,
         file: &RemoteFile,
-        archive: &RemoteFile,
+        (archive, shelf): (&RemoteFile, &Path),
         entry: &str,
         root: &Path,
         progress: &mut dyn Progress,
@@ -30,7 +30,7 @@ impl Fetcher {
         let path = file.under(root)?;
         let mut fetched = Fetched::Present;
         if !is_there(file, &path)? {
-            let received = match self.bring(archive, root, progress)? {
+            let received = match self.bring(archive, shelf, progress)? {
                 Fetched::Downloaded { received } | Fetched::Unpacked { received } => received,
                 Fetched::Present => 0,
             };
@@ -40,7 +40,7 @@ impl Fetcher {
             let lock = Lock::take(&path, || progress.waiting(file))?;
             // Whoever had the lock before may have unpacked it.
             if !is_there(file, &path)? {
-                unpack(&archive.under(root)?, entry, &path)?;
+                unpack(&archive.under(shelf)?, entry, &path)?;
                 fetched = Fetched::Unpacked { received };
             }
             lock.finish();

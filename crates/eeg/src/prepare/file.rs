@@ -3,8 +3,9 @@
 use std::io::{Read, Seek};
 use std::path::Path;
 
-use crate::dataset::{Definition, Format, MatLayout, microvolts_per};
+use crate::dataset::{Definition, Format, MatLayout};
 use crate::read::{EdfFile, MatFault, MatFile, MatVariable};
+use crate::voltage::microvolts_per;
 use crate::{Annotation, Error};
 
 /// What a file says before its samples are read.

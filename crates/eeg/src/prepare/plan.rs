@@ -10,7 +10,7 @@ use super::file::{Facts, FileChannel};
 use crate::dataset::{Definition, Ids, Selection, natural};
 use crate::epochs::{Dropped, Epoch, epochs, is_bad};
 use crate::filter::{ratio, resampled_length};
-use crate::read::is_voltage;
+use crate::voltage::microvolts_per;
 use crate::segments::{is_interruption, segments};
 use crate::{About, Error, Making, Origin};
 
@@ -303,7 +303,7 @@ fn choose(
     let Some(&first) = chosen.first() else { return Err(Error::NoChannels { path: path.to_owned() }) };
     let volts = |channel: &FileChannel| match channel.unit.as_str() {
         "" => definition.unit.is_some(),
-        unit => is_voltage(unit),
+        unit => microvolts_per(unit).is_some(),
     };
     if let Some(other) = chosen.iter().find(|channel| !volts(channel)) {
         let (channel, unit) = (other.label.clone(), other.unit.clone());

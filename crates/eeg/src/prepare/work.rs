@@ -25,8 +25,9 @@ impl Plan {
         recentre: Option<SpdMetric>,
         progress: &impl Progress,
     ) -> Result<(Covariances, Vec<Quality>), Error> {
+        let mut qualities = Vec::new();
         let mut all = Vec::with_capacity(self.trials() * features.inputs() * self.channels().len().pow(2));
-        let qualities = self.each_covariances(features, recentre, progress, |covariances| {
+        self.each_covariances(features, recentre, progress, &mut qualities, |covariances| {
             all.extend_from_slice(covariances.matrices());
             Ok(())
         })?;
@@ -47,34 +48,37 @@ impl Plan {
         Making { estimator: None, ..Features::whole_trial(band).making(self.definition().interval) }
     }
 
-    /// Gives the covariances of one subject after the other, recentred on all its trials if asked for, to `sink`; returns the quality of each,
-    /// before recentring.
+    /// Gives the covariances of one subject after the other, recentred on all its trials if asked for, to `sink`, and appends the quality of each,
+    /// before recentring, to `qualities`. Covariances that are not positive definite are an error once all have been measured: who mends
+    /// recordings wants to know all of them.
     ///
     /// # Errors
-    /// [`Error::Window`], [`Error::Band`] and [`Error::Setting`] for features that do not fit the trials; faults of files; [`Error::Deficient`] for a covariance
-    /// that is not positive definite; [`Error::Interrupted`]; whatever `sink` returns.
+    /// [`Error::Window`], [`Error::Band`] and [`Error::Setting`] for features that do not fit the trials; faults of files; for covariances that are not
+    /// positive definite [`Error::NotFinite`], [`Error::NotFiniteCovariance`] or [`Error::Deficient`], in [`Error::Unfit`] if they are several;
+    /// [`Error::Interrupted`]; whatever `sink` returns.
     pub fn each_covariances(
         &self,
         features: &Features,
         recentre: Option<SpdMetric>,
         progress: &impl Progress,
+        qualities: &mut Vec<Quality>,
         mut sink: impl FnMut(Covariances) -> Result<(), Error> + Send,
-    ) -> Result<Vec<Quality>, Error> {
+    ) -> Result<(), Error> {
         let (definition, length) = (self.definition(), self.trial_length());
         let windows = features.ranges(definition.interval, definition.sfreq, length)?;
         let extents = features.extents(&windows, definition.sfreq);
         let names = features.names(definition.interval);
         let making = features.making(definition.interval);
-        let mut all = Vec::with_capacity(self.trials() * features.inputs());
-        let work = |runs: &[Run], about: About| -> Result<(Covariances, Vec<Quality>), Error> {
-            let n = about.channels.len();
+        let n = self.channels().len();
+        let work = |runs: &[Run], about: About| -> Result<(Vec<Quality>, Result<Covariances, Error>), Error> {
+            let mut broken = None;
             let mut workspace = CovarianceWorkspace::new(n)?;
             let mut matrices = vec![0.0; about.origins.len() * features.inputs() * n * n];
             let mut first = 0;
             for run in runs {
                 let size = features.inputs() * n * n;
                 let own = &mut matrices[first * size..(first + run.epochs.len()) * size];
-                self.bands(run, &features.bands, progress, |band, filtered| {
+                let done = self.bands(run, &features.bands, progress, |band, filtered| {
                     for (epoch, own) in run.epochs.iter().zip(own.chunks_exact_mut(size)) {
                         let trial = &filtered[epoch.start * n..(epoch.start + length) * n];
                         let places = own[band * windows.len() * n * n..].chunks_exact_mut(n * n);
@@ -84,24 +88,43 @@ impl Plan {
                         }
                     }
                     Ok(())
-                })?;
+                });
+                match done {
+                    // A filter spreads it over the whole run.
+                    Err(error @ Error::NotFinite { .. }) => {
+                        own.fill(f64::NAN);
+                        broken.get_or_insert(error);
+                    }
+                    other => other?,
+                }
                 first += run.epochs.len();
                 progress.file_done();
             }
             let about = About { making: making.clone(), ..about };
             let mut covariances = Covariances::new(about, names.clone(), matrices)?;
             let qualities = covariances.quality()?;
-            covariances.check(&qualities, &extents)?;
-            if let Some(metric) = recentre {
+            let unfit = broken.or_else(|| covariances.check(&qualities, &extents).err());
+            if let (Some(metric), None) = (recentre, &unfit) {
                 covariances.recentre(metric)?;
             }
-            Ok((covariances, qualities))
+            Ok((qualities, unfit.map_or(Ok(covariances), Err)))
         };
-        self.each_subject(SQUARE_MICROVOLTS, work, |(covariances, qualities)| {
-            all.extend(qualities);
-            sink(covariances)
+        let (mut unfit, before) = (None, qualities.len());
+        self.each_subject(SQUARE_MICROVOLTS, work, |(own, covariances)| {
+            qualities.extend(own);
+            match covariances {
+                Ok(covariances) if unfit.is_none() => return sink(covariances),
+                Ok(_) => {}
+                Err(error) => drop(unfit.get_or_insert(error)),
+            }
+            Ok(())
         })?;
-        Ok(all)
+        let Some(first) = unfit else { return Ok(()) };
+        let measured = &qualities[before..];
+        match measured.iter().filter(|quality| !quality.is_fit(n)).count() {
+            0 | 1 => Err(first),
+            all => Err(Error::Unfit { first: Box::new(first), others: all - 1, all: measured.len() }),
+        }
     }
 
     /// The trials of all subjects in one band.

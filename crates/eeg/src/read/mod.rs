@@ -5,7 +5,6 @@ mod edf;
 mod kind;
 mod mat;
 
-pub(crate) use edf::is_voltage;
 pub use edf::{EdfFault, EdfFile, EdfFormat, EdfHeader, EdfSignal, Field, Gap};
 pub use kind::FileKind;
 pub use mat::{MatArray, MatClass, MatFault, MatFile, MatVariable, Part};

@@ -48,8 +48,8 @@ impl Trials {
 }
 
 impl Plan {
-    /// Prepares covariances and writes them subject by subject, without holding them all; returns what is known of them and the quality of each,
-    /// before recentring.
+    /// Prepares covariances and writes them subject by subject, without holding them all; returns what is known of them. The quality of each,
+    /// before recentring, is appended to `qualities`, also where it keeps the file from being written.
     ///
     /// # Errors
     /// As [`Plan::each_covariances`], and [`Error::File`].
@@ -59,18 +59,19 @@ impl Plan {
         recentre: Option<SpdMetric>,
         path: &Path,
         progress: &impl Progress,
-    ) -> Result<(About, Vec<Quality>), Error> {
+        qualities: &mut Vec<Quality>,
+    ) -> Result<About, Error> {
         let (n, inputs) = (self.channels().len(), features.inputs());
         let mut writer = NpzWriter::create(path)?;
         let mut rows = writer.float_rows::<f64>("X", &shape(self.trials(), inputs, n))?;
-        let qualities = self.each_covariances(features, recentre, progress, |covariances| {
+        self.each_covariances(features, recentre, progress, qualities, |covariances| {
             covariances.matrices().chunks_exact(inputs * n * n).try_for_each(|row| rows.push(row))
         })?;
         rows.finish()?;
         let about = self.about_covariances(features, recentre);
         write_about(&mut writer, &about, "covariances", &features.names(self.definition().interval))?;
         writer.finish()?;
-        Ok((about, qualities))
+        Ok(about)
     }
 
     /// Prepares trials and writes them subject by subject, without holding them all. `change` may align or scale the trials of each subject, and

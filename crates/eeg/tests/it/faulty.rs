@@ -180,8 +180,13 @@ fn covariances_that_are_not_finite_are_named_with_their_trial() {
     matrices[4 * 4 + 2] = f64::NAN;
     let names = vec!["8-12 Hz, 0-3 s".to_owned(), "12-30 Hz, 0-3 s".into()];
     let covariances = Covariances::new(about(2, 3), names, matrices).unwrap();
+    let qualities = covariances.quality().unwrap();
+    let finite: Vec<bool> = qualities.iter().map(fedspd_eeg::Quality::is_finite).collect();
+    assert_eq!(finite, [true, true, true, true, false, true]);
+    assert!(qualities[4].rank == 0 && qualities[4].smallest.is_nan() && qualities[4].condition().is_nan());
+    assert!(qualities.iter().enumerate().all(|(i, quality)| i == 4 || *quality == qualities[0]));
     assert_eq!(
-        covariances.quality().unwrap_err().to_string(),
+        covariances.check(&qualities, &[]).unwrap_err().to_string(),
         "trial 2 (subject 7, session 0, run 4), 8-12 Hz, 0-3 s: the covariance of channels C1 and C0 is NaN"
     );
 }

@@ -194,6 +194,22 @@ fn archives_are_unpacked_subject_by_subject() {
     assert!(error.to_string().ends_with("no entry begins with \"kyf\""), "{error}");
 }
 
+/// An archive that lies where files are looked for is used before the network; it stays where it is, and what is in it goes home.
+#[test]
+fn archives_are_found_wherever_files_are() {
+    for layout in ["", "weibo2014", "MNE-weibo-2014"] {
+        let (folder, server) = (tempfile::tempdir().unwrap(), Server::new([]));
+        let shelf = folder.path().join(layout);
+        std::fs::create_dir_all(&shelf).unwrap();
+        std::fs::write(shelf.join("data1.zip"), archive()).unwrap();
+        let (weibo, locations) = (weibo(&server), locations(folder.path()));
+        weibo.fetch(Some(&"1".parse().unwrap()), &locations, &fetcher(true), &mut ()).unwrap();
+        let home = folder.path().join("weibo2014");
+        assert_eq!(std::fs::read_to_string(home.join("subject_1.mat")).unwrap(), "first");
+        assert_eq!(home.join("data1.zip").exists(), layout == "weibo2014");
+    }
+}
+
 /// An archive whose checksum is published is compared with it; what is wrong is neither kept nor unpacked.
 #[test]
 fn archives_are_checked_if_their_checksum_is_published() {

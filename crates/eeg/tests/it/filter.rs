@@ -151,7 +151,7 @@ fn impossible_bands_are_refused_with_their_numbers() {
         let error = ZeroPhase::band_pass(Band { low, high }, 160.0).unwrap_err();
         assert_eq!(
             error.to_string(),
-            format!("the band {low}-{high} Hz does not lie between 0 and 80 Hz, half the sampling rate")
+            format!("the band {low}-{high} Hz does not rise between 0 and 80 Hz, half the sampling rate")
         );
     }
 }

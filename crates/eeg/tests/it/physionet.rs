@@ -9,7 +9,7 @@ use fedspd_eeg::prepare::{Features, LeftOut, Plan, PlanOptions};
 use fedspd_eeg::{Covariances, Definition, Error, Estimator};
 
 use crate::support::edf::{Draft, list};
-use crate::support::{distance, noise};
+use crate::support::{distance, golden, noise};
 
 const SECONDS: usize = 12;
 const SFREQ: usize = 160;
@@ -64,7 +64,7 @@ fn runs_come_in_the_order_of_moabb() {
     assert_eq!(plan.ignored["T0"], 6);
     let path = folder.path().join("out.npz");
     let features = Features::whole_trial(plan.definition().band);
-    plan.save_covariances(&features, None, &path, &()).unwrap();
+    plan.save_covariances(&features, None, &path, &(), &mut Vec::new()).unwrap();
     let mut file = NpzFile::open(&path).unwrap();
     assert_eq!(file.integers("run").unwrap().values, [4, 4, 8, 8, 12, 12, 6, 6, 10, 10, 14, 14]);
     let classes = file.strings("classes").unwrap().values;
@@ -107,7 +107,8 @@ fn a_narrow_band_over_a_short_window_is_named_as_the_cause() {
     let message = plan.covariances(&features, None, &()).unwrap_err().to_string();
     let start = "trial 0 (subject 1, session 0, run 4), 10-11 Hz, 1-1.5 s has a covariance of rank ";
     assert!(message.starts_with(start), "{message}");
-    assert!(message.ends_with("its band and window leave about 1.0 degrees of freedom"), "{message}");
+    let end = "its band and window leave about 1.0 degrees of freedom; 1 more of 4 covariances are not positive definite";
+    assert!(message.ends_with(end), "{message}");
 }
 
 /// A recording at 128 Hz is excluded by name with the rate that was measured; who asks for it all the same is refused, or has it resampled.
@@ -144,4 +145,53 @@ fn subject_88_is_excluded_with_its_rate() {
     assert!(resampled.left_out.is_empty());
     let trials = resampled.all_trials(resampled.definition().band, &()).unwrap();
     assert_eq!((trials.about.subjects(), trials.len(), trials.length()), (vec!["1", "88"], 4, 481));
+}
+
+/// The recordings of `real-events.csv`, with the rate, length and annotations that were published, and nothing on one channel.
+fn write_published(folder: &Path) {
+    let table = std::fs::read_to_string(golden("eeg/real-events.csv")).unwrap();
+    let rows: Vec<Vec<&str>> = table.lines().skip(1).map(|row| row.split(',').collect()).collect();
+    for run in rows.chunk_by(|a, b| a[..4] == b[..4]) {
+        let [subject, name, sfreq, seconds] = [0, 1, 2, 3].map(|column| run[0][column].parse().unwrap());
+        let notes = |second: usize| {
+            let mut notes = list(&format!("+{second}"), "", &[""]);
+            for row in run.iter().filter(|row| row[4].parse::<f64>().unwrap() as usize == second) {
+                notes.extend(list(&format!("+{}", row[4]), row[5], &[row[6]]));
+            }
+            notes
+        };
+        let draft = Draft::edf(seconds).kind("EDF+C").signal("C3..", b"uV", &vec![0; sfreq * seconds]);
+        let notes: Vec<Vec<u8>> = (0..seconds).map(notes).collect();
+        let path = folder.join(format!("S{subject:03}/S{subject:03}R{name:02}.edf"));
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, draft.annotations(&notes).bytes()).unwrap();
+    }
+}
+
+/// What was published gives an ordinary subject 90 trials and subject 104 two fewer, 21 to 24 of each class, and leaves three out for their rate.
+#[test]
+fn published_annotations_give_the_known_numbers_of_trials() {
+    let folder = tempfile::tempdir().unwrap();
+    write_published(folder.path());
+    let mut one_channel = definition("physionet-mi").unwrap();
+    one_channel.channels = Some(vec!["C3".into()]);
+    let options = PlanOptions { subjects: Some("1,88,92,100,104".parse().unwrap()), resample: false };
+    let plan = Plan::new(one_channel, &[folder.path().to_owned()], &options).unwrap();
+    let about = plan.about("uV");
+    assert_eq!(about.subjects(), ["1", "104"]);
+    for (subject, expected) in [("1", 90), ("104", 88)] {
+        let mut counts = [0; 4];
+        for trial in about.trials_of(subject) {
+            counts[about.origins[trial].label] += 1;
+        }
+        assert_eq!(counts.iter().sum::<usize>(), expected, "subject {subject}: {counts:?}");
+        assert!(counts.iter().all(|count| (21..=24).contains(count)), "subject {subject}: {counts:?}");
+    }
+    assert!(plan.dropped.is_empty(), "{:?}", plan.dropped);
+    let left_out = ["88", "92", "100"].map(|subject| LeftOut {
+        subject: subject.into(),
+        reason: "recorded at 128 Hz instead of 160 Hz".into(),
+        measured_sfreq: Some(128.0),
+    });
+    assert_eq!(plan.left_out, left_out);
 }

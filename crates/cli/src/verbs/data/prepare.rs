@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use fedspd_eeg::dataset::definition;
 use fedspd_eeg::filter::Band;
 use fedspd_eeg::prepare::{Features, LeftOut, Plan, PlanOptions};
-use fedspd_eeg::{About, Alignment, Dropped, Estimator, QualitySummary, Trials};
+use fedspd_eeg::{About, Alignment, Dropped, Estimator, QualitySummary, SQUARE_MICROVOLTS, Trials};
 use fedspd_manifold::SpdMetric;
 use serde_json::{Value, json};
 
@@ -121,6 +121,9 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     {
         return Err(Failure::Usage(format!("--quality is {}; the report is a .csv file", path.display())));
     }
+    if let Some(path) = &arguments.quality {
+        report::check_folder(path)?;
+    }
     if arguments.trials && arguments.bands.len() > 1 {
         return Err(Failure::Usage("trials have one band; give --band once".into()));
     }
@@ -154,23 +157,26 @@ fn prepare(arguments: &Arguments, metric: Option<SpdMetric>) -> Result<Done, Fai
     let definition = definition(&chosen.name)?;
     let roots = definition.roots(&chosen.locations());
     let options = PlanOptions { subjects: chosen.subjects.clone(), resample: arguments.resample };
+    interrupt::listen("the file", arguments.progress);
     let plan = Plan::new(definition, &roots, &options)?;
     let bands: Vec<Band> = if arguments.bands.is_empty() {
         vec![plan.definition().band]
     } else {
         arguments.bands.iter().copied().map(Band::from).collect()
     };
-    interrupt::listen("the file");
     let bar = Bar::new(arguments.progress, plan.files(), "files");
     let (about, quality) = if arguments.trials {
         (plan.save_trials(bands[0], &arguments.out, &bar, |trials| change(arguments, trials))?, None)
     } else {
         let features = Features { bands, windows: arguments.windows.clone(), estimator: arguments.estimator };
-        let (about, qualities) = plan.save_covariances(&features, metric, &arguments.out, &bar)?;
-        if let Some(path) = &arguments.quality {
-            report::write(path, &about, &features.names(plan.definition().interval), &qualities)?;
+        let (names, mut qualities) = (features.names(plan.definition().interval), Vec::new());
+        let saved = plan.save_covariances(&features, metric, &arguments.out, &bar, &mut qualities);
+        // The report is wanted most where covariances are no good, and nothing else is written.
+        let all_measured = qualities.len() == plan.trials() * names.len();
+        if let Some(path) = arguments.quality.as_ref().filter(|_| all_measured) {
+            report::write(path, &plan.about(SQUARE_MICROVOLTS), &names, &qualities)?;
         }
-        (about, QualitySummary::of(&qualities))
+        (saved?, QualitySummary::of(&qualities))
     };
     bar.finish();
     Ok(Done { plan, about, quality, seconds: start.elapsed().as_secs_f64() })
@@ -224,11 +230,12 @@ impl Done {
             writeln!(out, "  {count:>6} {}", printable(class))?;
         }
         for (class, annotations) in plan.empty_classes() {
-            writeln!(
-                out,
-                "  warning: class {class:?} has no trials; is {} what the files have?",
-                annotations.iter().map(|text| format!("{text:?}")).collect::<Vec<_>>().join(" or ")
-            )?;
+            let called = annotations.iter().map(|text| format!("{text:?}")).collect::<Vec<_>>().join(" or ");
+            let why = match plan.dropped.iter().filter(|dropped| annotations.contains(&&*dropped.text)).count() {
+                0 => format!("; is {called} what the files have?"),
+                dropped => format!(": all {dropped} of {called} were dropped"),
+            };
+            writeln!(out, "  warning: class {class:?} has no trials{why}")?;
         }
         if !plan.ignored.is_empty() {
             writeln!(out, "  ignored: {} (of no class)", listed(&plan.ignored))?;

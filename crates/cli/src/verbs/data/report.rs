@@ -1,11 +1,24 @@
 //! The quality of each covariance, as a table for spreadsheets and programs.
 
 use std::fmt::Write;
+use std::io::ErrorKind;
 use std::path::Path;
 
 use fedspd_eeg::{About, Origin, Quality};
 
 use crate::failure::Failure;
+
+/// Says before the work what [`write`] could only say after it.
+pub(super) fn check_folder(path: &Path) -> Result<(), Failure> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let refused = match std::fs::metadata(folder) {
+        Ok(found) if found.is_dir() && path.is_dir() => ErrorKind::IsADirectory.into(),
+        Ok(found) if found.is_dir() => return Ok(()),
+        Ok(_) => ErrorKind::NotADirectory.into(),
+        Err(source) => source,
+    };
+    Err(fedspd_eeg::Error::File { path: path.to_owned(), source: refused }.into())
+}
 
 /// Writes a row for every covariance, in the order of the file: trial by trial, input by input.
 pub(super) fn write(
@@ -15,17 +28,18 @@ pub(super) fn write(
     qualities: &[Quality],
 ) -> Result<(), Failure> {
     let mut text =
-        String::from("trial,subject,session,run,class,input,rank,channels,smallest,largest,condition\n");
+        String::from("trial,subject,session,run,class,input,finite,rank,channels,smallest,largest,condition\n");
     for (trial, (origin, own)) in about.origins.iter().zip(qualities.chunks(inputs.len())).enumerate() {
         let Origin { label, subject, session, run } = origin;
         let words = [subject, session, run, &about.classes[*label]].map(|word| cell(word)).join(",");
         for (input, quality) in inputs.iter().zip(own) {
             let Quality { rank, smallest, largest } = quality;
-            let (input, channels, condition) = (cell(input), about.channels.len(), quality.condition());
+            let (input, channels) = (cell(input), about.channels.len());
+            let (finite, condition) = (quality.is_finite(), quality.condition());
             // Writing to a text cannot fail.
             let _ = writeln!(
                 text,
-                "{trial},{words},{input},{rank},{channels},{smallest:e},{largest:e},{condition:e}"
+                "{trial},{words},{input},{finite},{rank},{channels},{smallest:e},{largest:e},{condition:e}"
             );
         }
     }

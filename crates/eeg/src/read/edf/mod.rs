@@ -17,7 +17,6 @@ use std::path::Path;
 
 use annotations::Notes;
 use samples::Selection;
-pub(crate) use samples::is_voltage;
 
 pub use fault::{EdfFault, Field};
 pub use gaps::Gap;
@@ -122,23 +121,14 @@ impl<R: Read + Seek> EdfFile<R> {
     /// Signals that do not exist, hold annotations, have different rates or no scale; [`EdfFault::Gaps`]; [`EdfFault::Memory`]; as
     /// [`Self::gaps`].
     pub fn read(&mut self, signals: &[usize]) -> Result<Vec<f64>, EdfFault> {
-        let mut samples = Vec::new();
-        self.read_into(signals, &mut samples)?;
-        Ok(samples)
-    }
-
-    /// As [`Self::read`], into memory that is used again: what is in it is replaced.
-    ///
-    /// # Errors
-    /// As [`Self::read`].
-    pub fn read_into(&mut self, signals: &[usize], samples: &mut Vec<f64>) -> Result<(), EdfFault> {
         let selection = Selection::new(&self.header, signals)?;
         self.refuse_gaps()?;
-        selection.reserve(self.header.records, samples)?;
+        let mut samples = selection.reserve(self.header.records)?;
         self.each_record(selection.span(), |_, bytes| {
-            selection.append(bytes, samples);
+            selection.append(bytes, &mut samples);
             Ok(())
-        })
+        })?;
+        Ok(samples)
     }
 
     /// Gives the samples of some signals to `visit`, as [`Self::read`] would return them, but one record after the other, whatever gaps are

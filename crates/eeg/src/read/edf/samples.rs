@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::fault::EdfFault;
 use super::header::{EdfHeader, EdfSignal};
+use crate::voltage::microvolts_per;
 
 /// Signals that are written together. Records hold one signal after the other, we want one sample after the other: eight `f64` are a
 /// line of the cache, so each line is written once, as a whole.
@@ -80,14 +81,13 @@ impl Selection {
         self.samples_per_record * self.columns.len()
     }
 
-    /// Empties `out` and makes it large enough for so many records.
-    pub(super) fn reserve(&self, records: usize, out: &mut Vec<f64>) -> Result<(), EdfFault> {
+    /// Memory for so many records.
+    pub(super) fn reserve(&self, records: usize) -> Result<Vec<f64>, EdfFault> {
         let numbers = self.numbers() as u128 * records as u128;
-        let fault = EdfFault::Memory { bytes: 8 * numbers };
-        out.clear();
-        match usize::try_from(numbers).map(|numbers| out.try_reserve_exact(numbers)) {
-            Ok(Ok(())) => Ok(()),
-            _ => Err(fault),
+        let mut memory = Vec::new();
+        match usize::try_from(numbers).map(|numbers| memory.try_reserve_exact(numbers)) {
+            Ok(Ok(())) => Ok(memory),
+            _ => Err(EdfFault::Memory { bytes: 8 * numbers }),
         }
     }
 
@@ -177,21 +177,5 @@ fn physical(digital: f64, gain: f64, offset: f64, microvolts: f64) -> f64 {
 
 /// How many microvolts a unit is. One that is not a voltage is left as it stands; so is an empty one, which is microvolts in practice.
 fn microvolts(unit: &str) -> f64 {
-    voltage(unit).unwrap_or(1.0)
-}
-
-/// Whether a unit is a voltage that is known here.
-pub(crate) fn is_voltage(unit: &str) -> bool {
-    voltage(unit).is_some()
-}
-
-fn voltage(unit: &str) -> Option<f64> {
-    Some(match unit.strip_suffix(['V', 'v'])? {
-        "" => 1e6,
-        "m" => 1e3,
-        // The letter, the micro sign, the Greek letter, and the micro sign as it looks where a program took Latin-1 for something else.
-        "u" | "\u{b5}" | "\u{3bc}" | "\u{fffd}" => 1.0,
-        "n" => 1e-3,
-        _ => return None,
-    })
+    microvolts_per(unit).unwrap_or(1.0)
 }
