@@ -1,7 +1,9 @@
 //! Ctrl-C: what is under way is finished, a round or a file, then the command ends.
 
+use std::ffi::OsString;
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use fedspd_experiment::shell_word;
 use serde_json::json;
@@ -9,6 +11,14 @@ use serde_json::json;
 use crate::progress::Shown;
 
 static ASKED: AtomicBool = AtomicBool::new(false);
+static TYPED: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// Remembers what was typed. A process may run several commands, and what stopped one has no say in the next.
+pub(crate) fn begin(words: &[OsString]) {
+    ASKED.store(false, Ordering::SeqCst);
+    *TYPED.lock().unwrap_or_else(PoisonError::into_inner) =
+        words.iter().skip(1).map(|word| shell_word(&word.to_string_lossy())).collect();
+}
 
 /// Listens to Ctrl-C from now on, and says `what` is finished first. The second time it ends the process at once; checkpoints are whole then too.
 pub(crate) fn listen(what: &'static str, shown: Shown) {
@@ -30,6 +40,6 @@ pub(crate) fn asked() -> bool {
 
 /// What was typed, for a verb that goes on where it was when it is asked again.
 pub(crate) fn same_command() -> String {
-    let words = std::env::args().skip(1).map(|word| shell_word(&word));
-    std::iter::once("fedspd".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
+    let words = TYPED.lock().unwrap_or_else(PoisonError::into_inner);
+    std::iter::once("fedspd").chain(words.iter().map(String::as_str)).collect::<Vec<_>>().join(" ")
 }

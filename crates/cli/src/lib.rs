@@ -1,0 +1,123 @@
+//! The `fedspd` command.
+//!
+//! One file per verb under `verbs/`; [`command`] parses, calls the verb and turns its result into an exit code:
+//! 0 success, 1 the user can fix it, 2 a bug or the environment, 130 interrupted. The binary and the Python package call this one function. Failures go to standard error: a sentence and a hint, or an
+//! object on one line for who asked for `--format json`.
+
+mod chosen;
+mod failure;
+mod interrupt;
+mod outcome;
+mod printable;
+mod progress;
+mod rounds;
+mod table;
+mod verbs;
+
+use std::ffi::OsString;
+use std::io::Write;
+
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand, error::ErrorKind};
+
+use failure::Failure;
+use printable::printable_lines;
+use verbs::data::Format;
+
+/// Federated learning of SPD networks on EEG, with weights that stay on the Stiefel manifold.
+#[derive(Parser)]
+#[command(name = "fedspd", version, arg_required_else_help = true)]
+struct Arguments {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Train on a small sample of real EEG in every way there is, and compare. Takes about a minute.
+    Demo(verbs::demo::Arguments),
+    /// Datasets: list, download, verify, inspect, and turn into covariances.
+    Data(verbs::data::Arguments),
+    /// Write a commented configuration to begin with.
+    New(verbs::new::Arguments),
+    /// Run an experiment: a built-in one such as `sample`, or a configuration of your own.
+    Run(verbs::run::Arguments),
+    /// Run one experiment with several values of a setting, and choose on validation trials.
+    Sweep(verbs::sweep::Arguments),
+    /// Run the paper's experiments on a dataset, and ours beside them; ends in its table and figure.
+    Reproduce(verbs::reproduce::Arguments),
+    /// Go on with a run that was interrupted or killed.
+    Resume(verbs::resume::Arguments),
+    /// Turn runs into a report: one page, figures, tables.
+    Report(verbs::report::Arguments),
+    /// Try a trained model on other data.
+    Eval(verbs::eval::Arguments),
+    /// Which of several runs is better, and how sure one may be of it.
+    Compare(verbs::compare::Arguments),
+    /// Hand trained models on to other programs.
+    Export(verbs::export::Arguments),
+    /// What this machine offers: instructions, threads, folders.
+    Doctor(verbs::doctor::Arguments),
+    /// What a shell needs to complete commands, to be sourced by it.
+    Completions(verbs::completions::Arguments),
+    /// Manual pages.
+    Man(verbs::man::Arguments),
+}
+
+/// Does what the words ask for, the first of which is the name of the command, and gives the exit code.
+pub fn command(words: Vec<OsString>) -> u8 {
+    // A bug is no excuse for an exit code that means something else.
+    std::panic::catch_unwind(|| parse_and_run(words)).unwrap_or(2)
+}
+
+fn parse_and_run(words: Vec<OsString>) -> u8 {
+    interrupt::begin(&words);
+    let parsed = Arguments::command().try_get_matches_from(words).and_then(|matches| {
+        let arguments = Arguments::from_arg_matches(&matches)?;
+        Ok((arguments, asks_for_json(&matches)))
+    });
+    let (arguments, json) = match parsed {
+        Ok(parsed) => parsed,
+        Err(error) => {
+            // Help and version go to standard output and are a success; everything else is the user's to fix.
+            let asked_for = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+            let _ = error.print();
+            return u8::from(!asked_for);
+        }
+    };
+    let mut out = std::io::stdout().lock();
+    let result = match arguments.verb {
+        Verb::Demo(arguments) => verbs::demo::run(&arguments, &mut out),
+        Verb::Data(arguments) => verbs::data::run(&arguments, &mut out),
+        Verb::New(arguments) => verbs::new::run(&arguments, &mut out),
+        Verb::Run(arguments) => verbs::run::run(&arguments, &mut out),
+        Verb::Sweep(arguments) => verbs::sweep::run(&arguments, &mut out),
+        Verb::Reproduce(arguments) => verbs::reproduce::run(&arguments, &mut out),
+        Verb::Resume(arguments) => verbs::resume::run(&arguments, &mut out),
+        Verb::Report(arguments) => verbs::report::run(&arguments, &mut out),
+        Verb::Eval(arguments) => verbs::eval::run(&arguments, &mut out),
+        Verb::Compare(arguments) => verbs::compare::run(&arguments, &mut out),
+        Verb::Export(arguments) => verbs::export::run(&arguments, &mut out),
+        Verb::Doctor(arguments) => verbs::doctor::run(&arguments, &mut out),
+        Verb::Completions(arguments) => verbs::completions::run(&arguments, Arguments::command(), &mut out),
+        Verb::Man(arguments) => verbs::man::run(&arguments, Arguments::command(), &mut out),
+    };
+    match result.and_then(|()| out.flush().map_err(Failure::from)) {
+        Ok(()) | Err(Failure::OutputClosed) => 0,
+        Err(failure) => {
+            let _ = if json {
+                writeln!(std::io::stderr(), "{}", failure.json())
+            } else {
+                write!(std::io::stderr(), "{}", printable_lines(&failure.to_string()))
+            };
+            failure.exit_code()
+        }
+    }
+}
+
+/// Whether the verb was asked for JSON: then its failure is an object as well.
+fn asks_for_json(matches: &ArgMatches) -> bool {
+    match matches.subcommand() {
+        Some((_, verb)) => asks_for_json(verb),
+        None => matches!(matches.try_get_one("format"), Ok(Some(Format::Json))),
+    }
+}
