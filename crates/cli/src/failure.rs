@@ -28,6 +28,8 @@ pub(crate) enum Failure {
     WrongFiles { wrong: usize, missing: usize },
     /// Options that do not go together.
     Usage(String),
+    /// Words that make no command, or ask for help.
+    Unparsed(clap::Error),
     /// Standard output could not be written.
     Output(std::io::Error),
     /// The reader of standard output has gone, as in `fedspd demo | head`: nothing is wrong.
@@ -49,7 +51,8 @@ impl Failure {
             | Self::WrongFiles { .. }
             | Self::Compare(_)
             | Self::Report(_)
-            | Self::Usage(_) => 1,
+            | Self::Usage(_)
+            | Self::Unparsed(_) => 1,
             // 128 and the number of SIGINT, as shells have it.
             Self::Interrupted { .. } | Self::Stopped => 130,
         }
@@ -66,7 +69,7 @@ impl Failure {
             Self::Report(_) => "report",
             Self::Interrupted { .. } | Self::Stopped => "interrupted",
             Self::WrongFiles { .. } => "wrong-files",
-            Self::Usage(_) => "usage",
+            Self::Usage(_) | Self::Unparsed(_) => "usage",
             Self::Output(_) | Self::OutputClosed => "output",
         }
     }
@@ -90,6 +93,7 @@ impl Failure {
             Self::Report(error) => error.hint(),
             Self::Stopped => Some("nothing was written; run it again from the beginning".into()),
             Self::WrongFiles { .. } => Some("delete wrong files and run `fedspd data fetch`".into()),
+            Self::Unparsed(error) => Some(paragraphs(error).skip(1).collect::<Vec<_>>().join("; ")),
             _ => None,
         }
     }
@@ -111,16 +115,26 @@ impl Failure {
                 format!("{wrong} files are not what was published, {missing} are missing")
             }
             Self::Usage(fault) => fault.clone(),
+            Self::Unparsed(error) => paragraphs(error).next().unwrap_or_default(),
             Self::Output(error) => format!("standard output could not be written: {error}"),
             Self::OutputClosed => String::new(),
         }
     }
 }
 
+/// The paragraphs of what is wrong with a command, each on one line: the fault, a tip, how it is used.
+fn paragraphs(error: &clap::Error) -> impl Iterator<Item = String> {
+    let text = error.to_string();
+    let text = text.strip_prefix("error: ").unwrap_or(&text).to_owned();
+    let one_line = |paragraph: &str| paragraph.split_whitespace().collect::<Vec<_>>().join(" ");
+    text.split("\n\n").map(one_line).collect::<Vec<_>>().into_iter()
+}
+
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::OutputClosed => {}
+            Self::Unparsed(error) => return error.fmt(f),
             // Somebody wanted it so.
             Self::Interrupted { .. } | Self::Stopped => writeln!(f, "{}", self.message())?,
             _ => writeln!(f, "error: {}", self.message())?,

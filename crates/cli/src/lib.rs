@@ -17,11 +17,10 @@ mod verbs;
 use std::ffi::OsString;
 use std::io::Write;
 
-use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand, error::ErrorKind};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use failure::Failure;
 use printable::printable_lines;
-use verbs::data::Format;
 
 /// Federated learning of SPD networks on EEG, with weights that stay on the Stiefel manifold.
 #[derive(Parser)]
@@ -71,38 +70,32 @@ pub fn command(words: Vec<OsString>) -> u8 {
 
 fn parse_and_run(words: Vec<OsString>) -> u8 {
     interrupt::begin(&words);
-    let parsed = Arguments::command().try_get_matches_from(words).and_then(|matches| {
-        let arguments = Arguments::from_arg_matches(&matches)?;
-        Ok((arguments, asks_for_json(&matches)))
-    });
-    let (arguments, json) = match parsed {
-        Ok(parsed) => parsed,
-        Err(error) => {
-            // Help and version go to standard output and are a success; everything else is the user's to fix.
-            let asked_for = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
-            let _ = error.print();
-            return u8::from(!asked_for);
-        }
-    };
+    let json = asks_for_json(&words);
     let mut out = std::io::stdout().lock();
-    let result = match arguments.verb {
-        Verb::Demo(arguments) => verbs::demo::run(&arguments, &mut out),
-        Verb::Data(arguments) => verbs::data::run(&arguments, &mut out),
-        Verb::New(arguments) => verbs::new::run(&arguments, &mut out),
-        Verb::Run(arguments) => verbs::run::run(&arguments, &mut out),
-        Verb::Sweep(arguments) => verbs::sweep::run(&arguments, &mut out),
-        Verb::Reproduce(arguments) => verbs::reproduce::run(&arguments, &mut out),
-        Verb::Resume(arguments) => verbs::resume::run(&arguments, &mut out),
-        Verb::Report(arguments) => verbs::report::run(&arguments, &mut out),
-        Verb::Eval(arguments) => verbs::eval::run(&arguments, &mut out),
-        Verb::Compare(arguments) => verbs::compare::run(&arguments, &mut out),
-        Verb::Export(arguments) => verbs::export::run(&arguments, &mut out),
-        Verb::Doctor(arguments) => verbs::doctor::run(&arguments, &mut out),
-        Verb::Completions(arguments) => verbs::completions::run(&arguments, Arguments::command(), &mut out),
-        Verb::Man(arguments) => verbs::man::run(&arguments, Arguments::command(), &mut out),
-    };
+    let result = Arguments::try_parse_from(words).map_err(Failure::Unparsed).and_then(|arguments| {
+        match arguments.verb {
+            Verb::Demo(arguments) => verbs::demo::run(&arguments, &mut out),
+            Verb::Data(arguments) => verbs::data::run(&arguments, &mut out),
+            Verb::New(arguments) => verbs::new::run(&arguments, &mut out),
+            Verb::Run(arguments) => verbs::run::run(&arguments, &mut out),
+            Verb::Sweep(arguments) => verbs::sweep::run(&arguments, &mut out),
+            Verb::Reproduce(arguments) => verbs::reproduce::run(&arguments, &mut out),
+            Verb::Resume(arguments) => verbs::resume::run(&arguments, &mut out),
+            Verb::Report(arguments) => verbs::report::run(&arguments, &mut out),
+            Verb::Eval(arguments) => verbs::eval::run(&arguments, &mut out),
+            Verb::Compare(arguments) => verbs::compare::run(&arguments, &mut out),
+            Verb::Export(arguments) => verbs::export::run(&arguments, &mut out),
+            Verb::Doctor(arguments) => verbs::doctor::run(&arguments, &mut out),
+            Verb::Completions(arguments) => {
+                verbs::completions::run(&arguments, Arguments::command(), &mut out)
+            }
+            Verb::Man(arguments) => verbs::man::run(&arguments, Arguments::command(), &mut out),
+        }
+    });
     match result.and_then(|()| out.flush().map_err(Failure::from)) {
         Ok(()) | Err(Failure::OutputClosed) => 0,
+        // Help and version, which go to standard output.
+        Err(Failure::Unparsed(answer)) if !answer.use_stderr() => u8::from(answer.print().is_err()),
         Err(failure) => {
             let _ = if json {
                 writeln!(std::io::stderr(), "{}", failure.json())
@@ -114,10 +107,8 @@ fn parse_and_run(words: Vec<OsString>) -> u8 {
     }
 }
 
-/// Whether the verb was asked for JSON: then its failure is an object as well.
-fn asks_for_json(matches: &ArgMatches) -> bool {
-    match matches.subcommand() {
-        Some((_, verb)) => asks_for_json(verb),
-        None => matches!(matches.try_get_one("format"), Ok(Some(Format::Json))),
-    }
+/// Whether JSON was asked for: then a failure is an object as well, also that to make sense of the words.
+fn asks_for_json(words: &[OsString]) -> bool {
+    words.windows(2).any(|pair| pair[0] == "--format" && pair[1] == "json")
+        || words.iter().any(|word| word == "--format=json")
 }

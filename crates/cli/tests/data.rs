@@ -249,7 +249,12 @@ fn a_flat_channel_is_no_signal() {
     assert!(code == 1 && err.starts_with(expected), "{err}");
     let (code, err) = prepare(&[]);
     let start = "error: trial 0 (subject 1, session 0, run 4) has a covariance of rank 5 with 6 channels";
-    assert!(code == 1 && err.starts_with(start) && err.contains("): channel Fc3. is flat\n"), "{err}");
+    assert!(
+        code == 1
+            && err.starts_with(start)
+            && err.contains("): channel Fc3. is flat; 3 more of 4 covariances are not positive definite\n"),
+        "{err}"
+    );
     assert!(!out.exists());
 }
 

@@ -117,14 +117,14 @@ fn the_report_is_written_where_covariances_are_no_good() {
     let base = ["data", "prepare", &definition, "--out", text(&out), "--progress", "off"];
     let (code, _, err) = run(&[&base[..], &windows, &["--quality", text(&report)]].concat());
     assert_eq!(code, 1, "{err}");
-    let first = "error: trial 0 (subject 1, session 0, run 0), 8-32 Hz, 0-0.03 s has a covariance of rank 5 with 6 channels (";
+    let first = "error: trial 0 (subject 1, session 0, run 0), 8-32 Hz, 0-0.03 s has a covariance of rank 4 with 6 channels (";
     assert!(err.starts_with(first), "{err}");
     assert!(err.contains("; 7 more of 16 covariances are not positive definite\n"), "{err}");
     assert!(err.ends_with("; `--quality FILE.csv` lists all of them\n"), "{err}");
     assert!(npz_files(folder.path()).is_empty());
     let table = std::fs::read_to_string(&report).unwrap();
     let ranks: Vec<&str> = table.lines().skip(1).map(|row| row.rsplit(',').nth(4).unwrap()).collect();
-    assert_eq!(ranks, ["6", "5"].repeat(8));
+    assert_eq!(ranks, ["6", "4"].repeat(8));
     // A folder that is not there is noticed before the work.
     let nowhere = folder.path().join("nowhere/quality.csv");
     let (code, _, err) = run(&[&base[..], &["--quality", text(&nowhere)]].concat());
@@ -164,6 +164,25 @@ fn failures_are_objects_for_programs() {
         let hint = failure["hint"].as_str().map_or(String::new(), |hint| format!("\nhint: {hint}\n"));
         assert_eq!(text, format!("error: {}\n{hint}", failure["error"].as_str().unwrap()));
     }
+}
+
+/// So does who asks for JSON with words that make no command; help remains help.
+#[test]
+fn misspelt_commands_are_objects_for_programs() {
+    let (code, out, err) = run(&["data", "inspect", "a.edf", "--formt=x", "--format=json"]);
+    let failure: Value = serde_json::from_str(&err).unwrap();
+    assert_eq!((code, &*out), (1, ""));
+    assert_eq!(failure["error"], "unexpected argument '--formt' found");
+    let hint = failure["hint"].as_str().unwrap();
+    assert!(
+        hint.starts_with("tip: a similar argument exists: '--format'; Usage: fedspd data inspect"),
+        "{hint}"
+    );
+    assert_eq!((&failure["kind"], &failure["exit_code"]), (&"usage".into(), &1.into()));
+    let (code, _, err) = run(&["data", "inspect", "a.edf", "--formt=x"]);
+    assert!(code == 1 && err.starts_with("error: unexpected argument '--formt' found\n"), "{err}");
+    let (code, out, err) = run(&["data", "inspect", "--help", "--format", "json"]);
+    assert!(code == 0 && out.contains("Usage: ") && err.is_empty(), "{out}{err}");
 }
 
 /// A disk that refuses is the machine's fault, a folder that is not there the user's.

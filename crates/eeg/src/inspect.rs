@@ -107,7 +107,11 @@ impl ChannelLook {
             name: signal.label.clone(),
             sfreq: file.header().sfreq(place).unwrap_or(f64::NAN),
             unit: signal.unit.clone(),
-            shown_in: if microvolts_per(&signal.unit).is_some() { MICROVOLTS.into() } else { signal.unit.clone() },
+            shown_in: if microvolts_per(&signal.unit).is_some() {
+                MICROVOLTS.into()
+            } else {
+                signal.unit.clone()
+            },
             lowest: None,
             highest: None,
             deviation: None,

@@ -94,7 +94,8 @@ impl Covariances {
         let n = self.about.channels.len();
         let Some(first) = qualities.iter().position(|quality| !quality.is_fit(n)) else { return Ok(()) };
         let (trial, input) = (first / self.inputs.len(), first % self.inputs.len());
-        let (place, matrix, channels) = (self.place(trial, input), self.matrix(trial, input), &self.about.channels);
+        let (place, matrix, channels) =
+            (self.place(trial, input), self.matrix(trial, input), &self.about.channels);
         if let Some(entry) = matrix.iter().position(|entry| !entry.is_finite()) {
             let channels = [entry / n, entry % n].map(|channel| channels[channel].clone());
             return Err(Error::NotFiniteCovariance { place, channels, value: matrix[entry] });

@@ -10,8 +10,8 @@ use super::file::{Facts, FileChannel};
 use crate::dataset::{Definition, Ids, Selection, natural};
 use crate::epochs::{Dropped, Epoch, epochs, is_bad};
 use crate::filter::{ratio, resampled_length};
-use crate::voltage::microvolts_per;
 use crate::segments::{is_interruption, segments};
+use crate::voltage::microvolts_per;
 use crate::{About, Error, Making, Origin};
 
 /// What is asked for.

@@ -70,45 +70,46 @@ impl Plan {
         let names = features.names(definition.interval);
         let making = features.making(definition.interval);
         let n = self.channels().len();
-        let work = |runs: &[Run], about: About| -> Result<(Vec<Quality>, Result<Covariances, Error>), Error> {
-            let mut broken = None;
-            let mut workspace = CovarianceWorkspace::new(n)?;
-            let mut matrices = vec![0.0; about.origins.len() * features.inputs() * n * n];
-            let mut first = 0;
-            for run in runs {
-                let size = features.inputs() * n * n;
-                let own = &mut matrices[first * size..(first + run.epochs.len()) * size];
-                let done = self.bands(run, &features.bands, progress, |band, filtered| {
-                    for (epoch, own) in run.epochs.iter().zip(own.chunks_exact_mut(size)) {
-                        let trial = &filtered[epoch.start * n..(epoch.start + length) * n];
-                        let places = own[band * windows.len() * n * n..].chunks_exact_mut(n * n);
-                        for (window, place) in windows.iter().zip(places) {
-                            let samples = &trial[window.start * n..window.end * n];
-                            workspace.estimate(features.estimator, samples, place)?;
+        let work =
+            |runs: &[Run], about: About| -> Result<(Vec<Quality>, Result<Covariances, Error>), Error> {
+                let mut broken = None;
+                let mut workspace = CovarianceWorkspace::new(n)?;
+                let mut matrices = vec![0.0; about.origins.len() * features.inputs() * n * n];
+                let mut first = 0;
+                for run in runs {
+                    let size = features.inputs() * n * n;
+                    let own = &mut matrices[first * size..(first + run.epochs.len()) * size];
+                    let done = self.bands(run, &features.bands, progress, |band, filtered| {
+                        for (epoch, own) in run.epochs.iter().zip(own.chunks_exact_mut(size)) {
+                            let trial = &filtered[epoch.start * n..(epoch.start + length) * n];
+                            let places = own[band * windows.len() * n * n..].chunks_exact_mut(n * n);
+                            for (window, place) in windows.iter().zip(places) {
+                                let samples = &trial[window.start * n..window.end * n];
+                                workspace.estimate(features.estimator, samples, place)?;
+                            }
                         }
+                        Ok(())
+                    });
+                    match done {
+                        // A filter spreads it over the whole run.
+                        Err(error @ Error::NotFinite { .. }) => {
+                            own.fill(f64::NAN);
+                            broken.get_or_insert(error);
+                        }
+                        other => other?,
                     }
-                    Ok(())
-                });
-                match done {
-                    // A filter spreads it over the whole run.
-                    Err(error @ Error::NotFinite { .. }) => {
-                        own.fill(f64::NAN);
-                        broken.get_or_insert(error);
-                    }
-                    other => other?,
+                    first += run.epochs.len();
+                    progress.file_done();
                 }
-                first += run.epochs.len();
-                progress.file_done();
-            }
-            let about = About { making: making.clone(), ..about };
-            let mut covariances = Covariances::new(about, names.clone(), matrices)?;
-            let qualities = covariances.quality()?;
-            let unfit = broken.or_else(|| covariances.check(&qualities, &extents).err());
-            if let (Some(metric), None) = (recentre, &unfit) {
-                covariances.recentre(metric)?;
-            }
-            Ok((qualities, unfit.map_or(Ok(covariances), Err)))
-        };
+                let about = About { making: making.clone(), ..about };
+                let mut covariances = Covariances::new(about, names.clone(), matrices)?;
+                let qualities = covariances.quality()?;
+                let unfit = broken.or_else(|| covariances.check(&qualities, &extents).err());
+                if let (Some(metric), None) = (recentre, &unfit) {
+                    covariances.recentre(metric)?;
+                }
+                Ok((qualities, unfit.map_or(Ok(covariances), Err)))
+            };
         let (mut unfit, before) = (None, qualities.len());
         self.each_subject(SQUARE_MICROVOLTS, work, |(own, covariances)| {
             qualities.extend(own);

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use fedspd_eeg::prepare::{Features, Plan, PlanOptions};
-use fedspd_eeg::{Covariances, Definition, Error, Trials};
+use fedspd_eeg::{Covariances, Definition, Error, Quality, Trials};
 
 use crate::covariance::about;
 use crate::support::edf::{Draft, list};
@@ -12,10 +12,19 @@ use crate::support::noise;
 
 /// Two trials of 300 samples of three channels at 200 Hz, and what is asked for of them: the second and third channel.
 fn matlab(folder: &Path, data: &[Vec<u8>]) -> Result<Trials, Error> {
+    write_matlab(&folder.join("1.mat"), data);
+    let plan = plan_of_matlab(folder)?;
+    plan.all_trials(plan.definition().band, &())
+}
+
+fn write_matlab(path: &Path, data: &[Vec<u8>]) {
     // Doubles, and complex if there are two parts.
     let flags = flags(if data.len() == 2 { 0x0806 } else { 6 });
     let data = matrix(&[&[flags, dims(&[3, 300, 2]), name("data")], data].concat());
-    std::fs::write(folder.join("1.mat"), file(&[vector("label", &[1.0, 2.0]), data])).unwrap();
+    std::fs::write(path, file(&[vector("label", &[1.0, 2.0]), data])).unwrap();
+}
+
+fn plan_of_matlab(folder: &Path) -> Result<Plan, Error> {
     let text = r#"
         name = "mine"
         format = "mat"
@@ -30,8 +39,7 @@ fn matlab(folder: &Path, data: &[Vec<u8>]) -> Result<Trials, Error> {
         mat = { data = "data", labels = "label", channels = ["C3", "C4.", "Pz"], padding = 50 }
     "#;
     let mine = Definition::parse(Path::new("mine.toml"), text)?;
-    let plan = Plan::new(mine, &[folder.to_owned()], &PlanOptions::default())?;
-    plan.all_trials(plan.definition().band, &())
+    Plan::new(mine, &[folder.to_owned()], &PlanOptions::default())
 }
 
 #[test]
@@ -62,6 +70,25 @@ fn a_nan_is_named_with_its_trial_sample_and_channel() {
         assert_eq!(error.to_string(), format!("{}, {expected}", folder.path().join("1.mat").display()));
         assert!(error.hint().is_some());
     }
+}
+
+/// A filter spreads it over the recording, whose trials are all told to be no numbers; those of others are measured all the same.
+#[test]
+fn recordings_with_a_nan_are_in_the_report_of_quality() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut values = noise(1, 3 * 300 * 2);
+    write_matlab(&folder.path().join("2.mat"), &[doubles(&values)]);
+    values[1] = f64::NAN;
+    write_matlab(&folder.path().join("1.mat"), &[doubles(&values)]);
+    let plan = plan_of_matlab(folder.path()).unwrap();
+    let (features, path) = (Features::whole_trial(plan.definition().band), folder.path().join("out.npz"));
+    let mut qualities = Vec::new();
+    let error = plan.save_covariances(&features, None, &path, &(), &mut qualities).unwrap_err();
+    let first = format!("{}, trial 0, sample 0: channel C4 is NaN", folder.path().join("1.mat").display());
+    assert_eq!(error.to_string(), format!("{first}; 1 more of 4 covariances are not positive definite"));
+    let finite: Vec<bool> = qualities.iter().map(Quality::is_finite).collect();
+    assert_eq!(finite, [false, false, true, true]);
+    assert!(qualities[2..].iter().all(|quality| quality.is_fit(2)) && !path.exists());
 }
 
 /// A recording of two channels whose records of 160 samples last so long, with an event.
@@ -181,7 +208,7 @@ fn covariances_that_are_not_finite_are_named_with_their_trial() {
     let names = vec!["8-12 Hz, 0-3 s".to_owned(), "12-30 Hz, 0-3 s".into()];
     let covariances = Covariances::new(about(2, 3), names, matrices).unwrap();
     let qualities = covariances.quality().unwrap();
-    let finite: Vec<bool> = qualities.iter().map(fedspd_eeg::Quality::is_finite).collect();
+    let finite: Vec<bool> = qualities.iter().map(Quality::is_finite).collect();
     assert_eq!(finite, [true, true, true, true, false, true]);
     assert!(qualities[4].rank == 0 && qualities[4].smallest.is_nan() && qualities[4].condition().is_nan());
     assert!(qualities.iter().enumerate().all(|(i, quality)| i == 4 || *quality == qualities[0]));

@@ -84,7 +84,7 @@ fn product<T: Real>(
     match left {
         Left::Plain => T::product(simd, Product::<T, false> { target, rows, inner, columns, a, b, c }),
         Left::Transposed => {
-            T::transposed_product(simd, Product::<T, true> { target, rows, inner, columns, a, b, c })
+            T::transposed_product(simd, Product::<T, true> { target, rows, inner, columns, a, b, c });
         }
     }
 }

@@ -231,10 +231,11 @@ impl Done {
         }
         for (class, annotations) in plan.empty_classes() {
             let called = annotations.iter().map(|text| format!("{text:?}")).collect::<Vec<_>>().join(" or ");
-            let why = match plan.dropped.iter().filter(|dropped| annotations.contains(&&*dropped.text)).count() {
-                0 => format!("; is {called} what the files have?"),
-                dropped => format!(": all {dropped} of {called} were dropped"),
-            };
+            let why =
+                match plan.dropped.iter().filter(|dropped| annotations.contains(&&*dropped.text)).count() {
+                    0 => format!("; is {called} what the files have?"),
+                    dropped => format!(": all {dropped} of {called} were dropped"),
+                };
             writeln!(out, "  warning: class {class:?} has no trials{why}")?;
         }
         if !plan.ignored.is_empty() {

@@ -27,8 +27,9 @@ pub(super) fn write(
     inputs: &[String],
     qualities: &[Quality],
 ) -> Result<(), Failure> {
-    let mut text =
-        String::from("trial,subject,session,run,class,input,finite,rank,channels,smallest,largest,condition\n");
+    let mut text = String::from(
+        "trial,subject,session,run,class,input,finite,rank,channels,smallest,largest,condition\n",
+    );
     for (trial, (origin, own)) in about.origins.iter().zip(qualities.chunks(inputs.len())).enumerate() {
         let Origin { label, subject, session, run } = origin;
         let words = [subject, session, run, &about.classes[*label]].map(|word| cell(word)).join(",");
