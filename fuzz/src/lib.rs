@@ -38,6 +38,43 @@ pub struct Target {
     pub memory_per_byte: u64,
 }
 
+/// Words of EDF and BDF, and numbers as they write them.
+pub const EDF_TOKENS: &[&[u8]] = &[
+    b"-1      ",
+    b"0       ",
+    b"1       ",
+    b"4       ",
+    b"16      ",
+    b"512     ",
+    b"768     ",
+    b"99999999",
+    b"-9999999",
+    b"1e308   ",
+    b"-1e308  ",
+    b"1e-320  ",
+    b"NaN     ",
+    b"inf     ",
+    b"0.0001  ",
+    b"32767   ",
+    b"-32768  ",
+    b"2   ",
+    b"9999",
+    b"uV      ",
+    b"mV      ",
+    b"EDF+C",
+    b"EDF+D",
+    b"BDF+D",
+    b"EDF Annotations ",
+    b"BDF Annotations ",
+    b"0       X",
+    b"\xffBIOSEMI",
+    b"+0\x14\x14\0",
+    b"+1.5\x1501\x14x\x14\0",
+    b"\x14\x14\x14\x14",
+    b"-99999999999\x14",
+    b"\x14\0",
+];
+
 /// The name of a fault without its numbers.
 pub fn kind(fault: &impl std::fmt::Debug) -> String {
     let text = format!("{fault:?}");

@@ -4,7 +4,7 @@ use std::io::Cursor;
 use std::process::ExitCode;
 
 use fedspd_eeg::read::{EdfFault, EdfFile};
-use fedspd_fuzz::{Target, kind};
+use fedspd_fuzz::{EDF_TOKENS, Target, kind};
 
 fn main() -> ExitCode {
     let edf = include_bytes!("../../../golden/edf/small.edf").to_vec();
@@ -16,41 +16,7 @@ fn main() -> ExitCode {
     let target = Target {
         name: "edf",
         seeds: vec![edf.clone(), discontinuous(edf), bdf.clone(), discontinuous(bdf)],
-        tokens: &[
-            b"-1      ",
-            b"0       ",
-            b"1       ",
-            b"4       ",
-            b"16      ",
-            b"512     ",
-            b"768     ",
-            b"99999999",
-            b"-9999999",
-            b"1e308   ",
-            b"-1e308  ",
-            b"1e-320  ",
-            b"NaN     ",
-            b"inf     ",
-            b"0.0001  ",
-            b"32767   ",
-            b"-32768  ",
-            b"2   ",
-            b"9999",
-            b"uV      ",
-            b"mV      ",
-            b"EDF+C",
-            b"EDF+D",
-            b"BDF+D",
-            b"EDF Annotations ",
-            b"BDF Annotations ",
-            b"0       X",
-            b"\xffBIOSEMI",
-            b"+0\x14\x14\0",
-            b"+1.5\x1501\x14x\x14\0",
-            b"\x14\x14\x14\x14",
-            b"-99999999999\x14",
-            b"\x14\0",
-        ],
+        tokens: EDF_TOKENS,
         read,
         // Two bytes of annotations, a letter and its end, become an `Annotation` and a string in a vector that grows by doubling.
         memory_per_byte: 128,

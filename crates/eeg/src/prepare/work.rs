@@ -207,20 +207,10 @@ impl Plan {
         if run.epochs.is_empty() {
             return Ok(());
         }
-        let (definition, n, simd) = (self.definition(), self.channels().len(), Simd::detect()?);
-        let mut raw = samples(definition, &run.path, &run.places)?;
-        // The common case in one sweep without branches.
-        let finite = raw.iter().fold(true, |finite, sample| finite & sample.is_finite());
-        if let Some(place) = raw.iter().position(|sample| !finite && !sample.is_finite()) {
-            let channel = self.channels()[place % n].clone();
-            let place_name = format!("{}, sample {}", run.path.display(), place / n);
-            return Err(Error::NotFinite { place: place_name, channel, value: raw[place] });
-        }
-        if run.sfreq != definition.sfreq {
-            raw = resample(n, &raw, run.sfreq, definition.sfreq)?;
-        }
+        let (n, simd) = (self.channels().len(), Simd::detect()?);
+        let mut raw = self.raw(run)?;
         for (index, &band) in bands.iter().enumerate() {
-            let filter = ZeroPhase::band_pass(band, definition.sfreq)?;
+            let filter = ZeroPhase::band_pass(band, self.definition().sfreq)?;
             let mut filtered = if index + 1 < bands.len() { raw.clone() } else { std::mem::take(&mut raw) };
             for segment in &run.segments {
                 filter.apply(simd, n, &mut filtered[segment.start * n..segment.end * n]);
@@ -228,5 +218,19 @@ impl Plan {
             sink(index, &filtered)?;
         }
         Ok(())
+    }
+
+    /// The samples of a run at the rate of the definition: numbers, all of them.
+    fn raw(&self, run: &Run) -> Result<Vec<f64>, Error> {
+        let (definition, n) = (self.definition(), self.channels().len());
+        let raw = samples(definition, &run.path, &run.places)?;
+        // The common case in one sweep without branches.
+        let finite = raw.iter().fold(true, |finite, sample| finite & sample.is_finite());
+        if !finite && let Some(place) = raw.iter().position(|sample| !sample.is_finite()) {
+            let channel = self.channels()[place % n].clone();
+            let place_name = format!("{}, sample {}", run.path.display(), place / n);
+            return Err(Error::NotFinite { place: place_name, channel, value: raw[place] });
+        }
+        if run.sfreq == definition.sfreq { Ok(raw) } else { resample(n, &raw, run.sfreq, definition.sfreq) }
     }
 }
