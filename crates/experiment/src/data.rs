@@ -37,6 +37,23 @@ pub enum Content {
 }
 
 impl Dataset {
+    /// Trials that somebody else made, for a network.
+    ///
+    /// # Errors
+    /// [`Error::Unsuitable`] if the network does not read such trials, [`Error::NotCovariance`] for matrices that are none.
+    pub fn given(name: &str, content: Content, model: ModelKind) -> Result<Self, Error> {
+        let unsuitable = |kind, model| Err(Error::Unsuitable { data: name.to_owned(), kind, model });
+        match (&content, model) {
+            (Content::Covariances(covariances), ModelKind::Spdnet) => check_spectra(name, covariances)?,
+            (Content::Trials(_), ModelKind::Eegnet) => {}
+            (Content::Covariances(_), ModelKind::Eegnet) => return unsuitable("covariances", "EEGNet"),
+            (Content::Trials(_), ModelKind::Spdnet) => {
+                return unsuitable("trials with all their samples", "SPDnet");
+            }
+        }
+        Ok(Self { name: name.to_owned(), content, excluded: Vec::new() })
+    }
+
     /// Classes, channels and origins.
     pub fn about(&self) -> &About {
         match &self.content {
@@ -87,29 +104,17 @@ pub fn load(config: &Config, progress: &impl Progress) -> Result<Dataset, Error>
         }
         Source::Sample => (Content::Covariances(sample::sample()?), Vec::new()),
         Source::Generated => (generated(&config.data.generated, raw)?, Vec::new()),
-        Source::Npz(path) => (npz(&path, &name, raw)?, Vec::new()),
+        Source::Npz(path) => {
+            let content = match load_npz(&path)? {
+                Prepared::Covariances(covariances) => Content::Covariances(covariances),
+                Prepared::Trials(trials) => Content::Trials(trials),
+            };
+            (Dataset::given(&name, content, config.model.kind)?.content, Vec::new())
+        }
         Source::Registry(_) | Source::Definition(_) => recordings(config, raw, progress)?,
     };
     let content = chosen(config, content, &mut excluded)?;
     Ok(Dataset { name, content, excluded })
-}
-
-fn npz(path: &Path, name: &str, raw: bool) -> Result<Content, Error> {
-    match (load_npz(path)?, raw) {
-        (Prepared::Covariances(covariances), false) => {
-            check_spectra(name, &covariances)?;
-            Ok(Content::Covariances(covariances))
-        }
-        (Prepared::Trials(trials), true) => Ok(Content::Trials(trials)),
-        (Prepared::Covariances(_), true) => {
-            Err(Error::Unsuitable { data: name.to_owned(), kind: "covariances", model: "EEGNet" })
-        }
-        (Prepared::Trials(_), false) => Err(Error::Unsuitable {
-            data: name.to_owned(),
-            kind: "trials with all their samples",
-            model: "SPDnet",
-        }),
-    }
 }
 
 fn recordings(

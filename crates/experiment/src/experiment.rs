@@ -45,6 +45,16 @@ impl Experiment {
         Self { config, dataset }.consistent()
     }
 
+    /// An experiment on trials that are there already; where the configuration says they come from does not matter.
+    ///
+    /// # Errors
+    /// Faults of the configuration, and those of [`Dataset::given`].
+    pub fn on(config: Config, name: &str, content: Content) -> Result<Self, Error> {
+        config.check()?;
+        let dataset = Dataset::given(name, content, config.model.kind)?;
+        Self { config, dataset }.consistent()
+    }
+
     /// The same data with another configuration, which must ask for the same data.
     pub(crate) fn with(self, config: Config) -> Result<Self, Error> {
         config.check()?;

@@ -11,7 +11,7 @@
 //! | predictions become numbers | [`metrics`] |
 //! | what a trained network looks at | `portrait` |
 //! | what a run would do | [`Forecast`] |
-//! | a saved model on other data | [`evaluate_model`] |
+//! | a saved model on other data | [`evaluate_model`], [`Predictor`] |
 
 mod align;
 mod apportion;
@@ -31,6 +31,7 @@ mod network;
 mod observer;
 pub mod partition;
 mod portrait;
+mod predict;
 pub mod reproduction;
 mod results;
 mod resume_command;
@@ -54,6 +55,7 @@ pub use experiment::Experiment;
 pub use fedspd_run::{Headline, headline};
 pub use forecast::Forecast;
 pub use observer::{Ended, Observer, RoundProgress};
+pub use predict::Predictor;
 pub use resume_command::{resume_command, shell_word};
-pub use runner::{Resumable, in_memory, run};
+pub use runner::{Resumable, fit, in_memory, run};
 pub use sharing_error::SharingError;

@@ -38,6 +38,23 @@ pub fn in_memory(
     })
 }
 
+/// Trains with the one seed and gives the bytes of the model file that a run would save, without a folder; none if it was interrupted.
+///
+/// # Errors
+/// Whatever happens in training; [`Error::NoModel`] where clients train alone.
+pub fn fit(experiment: &Experiment, observer: &mut (dyn Observer + Send)) -> Result<Option<Vec<u8>>, Error> {
+    let reason = |reason: &str| Error::NoModel { path: "the model".into(), reason: reason.into() };
+    let &[seed] = experiment.config.run.seeds.as_slice() else {
+        return Err(reason("several seeds give several models"));
+    };
+    let (run, ended) = in_pool(experiment, || experiment.run_seed(seed, None, observer))?;
+    match (run.model, ended) {
+        (_, Ended::Interrupted { .. }) => Ok(None),
+        (Some(model), Ended::Finished) => Ok(Some(model?)),
+        (None, Ended::Finished) => Err(reason("clients that train alone have no common model")),
+    }
+}
+
 /// Begins a run in a new folder.
 ///
 /// # Errors

@@ -1,5 +1,6 @@
 //! One seed of an experiment, from its first round or its checkpoint to its last.
 
+use std::path::Path;
 use std::sync::Mutex;
 
 use fedspd_federated::{Desk, Shard, in_order, mean_loss};
@@ -22,6 +23,8 @@ use crate::{Ended, Error, Observer, RoundProgress, network};
 pub(crate) struct SeedRun {
     pub(crate) history: Vec<Past>,
     pub(crate) finals: Vec<Score>,
+    /// The bytes of the one model that came out, where there is no folder to save it in.
+    pub(crate) model: Option<Result<Vec<u8>, fedspd_nn::Error>>,
 }
 
 /// What training is done with.
@@ -56,7 +59,7 @@ impl<T: Real, M: Model<T>> Setting<'_, T, M> {
         {
             if checkpoint.done {
                 return Ok((
-                    SeedRun { history: checkpoint.history, finals: checkpoint.finals },
+                    SeedRun { history: checkpoint.history, finals: checkpoint.finals, model: None },
                     Ended::Finished,
                 ));
             }
@@ -87,7 +90,7 @@ impl<T: Real, M: Model<T>> Setting<'_, T, M> {
                     store.save(seed, &checkpoint(store.config_hash(), &courses, &history, &[], false))?;
                 }
                 let ended = Ended::Interrupted { seed, round: history.len() as u32 };
-                return Ok((SeedRun { history, finals: Vec::new() }, ended));
+                return Ok((SeedRun { history, finals: Vec::new(), model: None }, ended));
             }
             let round = history.len() as u32 + 1;
             let done = self.one_round(&mut courses, &mut desks)?;
@@ -135,11 +138,18 @@ impl<T: Real, M: Model<T>> Setting<'_, T, M> {
             observer.round(&progress);
         }
         let finals = self.finish(&mut courses, &mut desks, design, &history)?;
-        if let Some(store) = store {
-            self.save_model(seed, &courses, store, observer)?;
-            store.save(seed, &checkpoint(store.config_hash(), &courses, &history, &finals, true))?;
-        }
-        Ok((SeedRun { history, finals }, Ended::Finished))
+        let model = match store {
+            Some(store) => {
+                self.save_model(seed, &courses, store, observer)?;
+                store.save(seed, &checkpoint(store.config_hash(), &courses, &history, &finals, true))?;
+                None
+            }
+            None => match &courses[..] {
+                [course] => Some(file::encode(Path::new("the model"), &self.manifest, &course.parameters())),
+                _ => None,
+            },
+        };
+        Ok((SeedRun { history, finals, model }, Ended::Finished))
     }
 
     /// One for each thread; or one whose batches are shared by all threads, where there is a single client.

@@ -1,8 +1,18 @@
 //! The Rust half of the Python package: `fedspd._core`.
 //!
 //! What Python users see is in `python/fedspd`; here arrays become slices, faults become exceptions, and the interpreter is let go while Rust works.
+// Arguments from Python arrive by value.
+#![allow(clippy::needless_pass_by_value)]
 
+mod arrays;
+mod averages;
+mod choice;
 mod error;
+mod model;
+mod spd;
+mod spectral;
+mod stiefel;
+mod watch;
 
 use std::ffi::OsString;
 
@@ -15,9 +25,29 @@ fn command(python: Python<'_>, words: Vec<OsString>) -> u8 {
 }
 
 #[pymodule]
-fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    module.add("Error", module.py().get_type::<error::Error>())?;
-    module.add_function(wrap_pyfunction!(command, module)?)?;
-    Ok(())
+mod _core {
+    #[pymodule_export]
+    use super::averages::{consensus, karcher_mean, proj_avg, qr_avg, r_barycenter, ret_avg, rl_avg};
+    #[pymodule_export]
+    use super::command;
+    #[pymodule_export]
+    use super::error::{ConvergenceError, Error, NotPositiveDefiniteError};
+    #[pymodule_export]
+    use super::model::{Model, train};
+    #[pymodule_export]
+    use super::spd::{distance_logeuclid, distance_riemannian, exp_map, geodesic, log_map};
+    #[pymodule_export]
+    use super::spd::{mean_logeuclid, mean_riemannian, whiten};
+    #[pymodule_export]
+    use super::spectral::{eigh, expm, invsqrtm, isometric_vech, logm, powm, reeig, sqrtm, vec, vech};
+    #[pymodule_export]
+    use super::stiefel::{
+        feasibility_error, inverse_retract, lift, polar, qr_factor, random_stiefel, retract,
+    };
+    #[pymodule_export]
+    use super::stiefel::{stiefel_exp, stiefel_log, tangent_project, transport};
+
+    #[pymodule_export]
+    #[allow(non_upper_case_globals)] // Python's name for it
+    const __version__: &str = env!("CARGO_PKG_VERSION");
 }

@@ -21,8 +21,8 @@ pub struct Split {
     /// Stratified: the share that steers the learning rate and early stopping.
     #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
     pub val: f64,
-    /// Stratified: the share that is touched for reporting only.
-    #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
+    /// Stratified: the share that is touched for reporting only; 0 where others report.
+    #[schemars(extend("minimum" = 0, "exclusiveMaximum" = 1))]
     pub test: f64,
     /// Leave-run-out: which fold is the test, counted from 0.
     pub fold: usize,

@@ -10,4 +10,4 @@ mod model;
 
 pub use fault::Fault;
 pub use manifest::{Manifest, Network};
-pub use model::{Stored, StoredParameters, load, load_stored, save};
+pub use model::{Stored, StoredParameters, decode, encode, load, load_stored, save};

@@ -45,6 +45,15 @@ struct Envelope<'a> {
 /// # Errors
 /// [`Error::Config`] or [`Error::Model`] if manifest and parameters do not fit together or could not be loaded again; [`Error::File`].
 pub fn save<T: Real>(path: &Path, manifest: &Manifest, parameters: &ParamSet<T>) -> Result<(), Error> {
+    let file = encode(path, manifest, parameters)?;
+    atomic::write(path, &file).map_err(|source| Error::File { path: path.to_owned(), source })
+}
+
+/// The bytes that [`save`] writes. The path is for messages.
+///
+/// # Errors
+/// [`Error::Config`] or [`Error::Model`] if manifest and parameters do not fit together or could not be loaded again.
+pub fn encode<T: Real>(path: &Path, manifest: &Manifest, parameters: &ParamSet<T>) -> Result<Vec<u8>, Error> {
     manifest.check()?;
     let at = |fault| Error::Model { path: path.to_owned(), fault };
     if **parameters.layout() != layout(manifest)? {
@@ -76,9 +85,7 @@ pub fn save<T: Real>(path: &Path, manifest: &Manifest, parameters: &ParamSet<T>)
     let sha256 = checksum(&manifest, tensors.iter().map(|(name, view)| (*name, view.data())));
     let envelope = Envelope { format: FORMAT.to_owned(), version: VERSION, sha256, manifest: &manifest };
     let metadata = serde_json::to_string(&envelope).map_err(|error| unreadable(&error))?;
-    let file = serialize(tensors, Some(HashMap::from([(KEY.to_owned(), metadata)])))
-        .map_err(|error| unreadable(&error))?;
-    atomic::write(path, &file).map_err(|source| Error::File { path: path.to_owned(), source })
+    serialize(tensors, Some(HashMap::from([(KEY.to_owned(), metadata)]))).map_err(|error| unreadable(&error))
 }
 
 /// Loads a model, in the floating-point type asked for.
@@ -87,7 +94,7 @@ pub fn save<T: Real>(path: &Path, manifest: &Manifest, parameters: &ParamSet<T>)
 /// [`Error::File`] if it cannot be read; [`Error::Model`] if it is cut off, damaged, someone else's or of a later version, or if its
 /// parameters do not fit its network, are not finite or have lost their orthonormal columns.
 pub fn load<T: Real>(path: &Path) -> Result<(Manifest, ParamSet<T>), Error> {
-    parse(path, &content(path)?)
+    decode(path, &content(path)?)
 }
 
 /// A model as its file has it: the parameters in their own floating-point type, and the bytes they were read from.
@@ -115,7 +122,7 @@ pub enum StoredParameters {
 /// Those of [`load`].
 pub fn load_stored(path: &Path) -> Result<Stored, Error> {
     let bytes = content(path)?;
-    let (manifest, wide) = parse::<f64>(path, &bytes)?;
+    let (manifest, wide) = decode::<f64>(path, &bytes)?;
     let single = SafeTensors::deserialize(&bytes)
         .is_ok_and(|tensors| tensors.iter().all(|(_, view)| view.dtype() == Dtype::F32));
     let parameters = if single { StoredParameters::F32(wide.cast()) } else { StoredParameters::F64(wide) };
@@ -126,8 +133,11 @@ fn content(path: &Path) -> Result<Vec<u8>, Error> {
     fs::read(path).map_err(|source| Error::File { path: path.to_owned(), source })
 }
 
-/// The model that a file's bytes are.
-fn parse<T: Real>(path: &Path, bytes: &[u8]) -> Result<(Manifest, ParamSet<T>), Error> {
+/// The model that a file's bytes are, in the floating-point type asked for. The path is for messages.
+///
+/// # Errors
+/// [`Error::Model`] as [`load`].
+pub fn decode<T: Real>(path: &Path, bytes: &[u8]) -> Result<(Manifest, ParamSet<T>), Error> {
     let at = |fault| Error::Model { path: path.to_owned(), fault };
     let unsafe_tensors =
         |error: &dyn std::fmt::Display| at(Fault::NotSafetensors { reason: error.to_string() });

@@ -1,0 +1,198 @@
+//! NumPy arrays as slices and back: contiguous arrays are read where they are, results are handed over, nothing is copied twice.
+
+use fedspd_manifold::{Error, Real};
+use numpy::{Element, IntoPyArray, PyArrayDescrMethods, PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn};
+use numpy::{PyUntypedArray, PyUntypedArrayMethods, dtype};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+
+use crate::error::of_geometry;
+
+/// A floating-point type that both sides know.
+pub(crate) trait Number: Real + Element {}
+impl<T: Real + Element> Number for T {}
+
+/// An argument: an array of either type. Only one that is not contiguous is copied.
+pub(crate) enum Array<'py> {
+    F64(Typed<'py, f64>),
+    F32(Typed<'py, f32>),
+}
+
+/// The memory of a contiguous array.
+pub(crate) struct Typed<'py, T: Element> {
+    memory: PyReadonlyArrayDyn<'py, T>,
+}
+
+impl<'py> FromPyObject<'_, 'py> for Array<'py> {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let Ok(array) = object.cast::<PyUntypedArray>() else {
+            let found = object.get_type().name()?;
+            return Err(PyTypeError::new_err(format!("expected a NumPy array, found {found}")));
+        };
+        let (python, kind) = (array.py(), array.dtype());
+        let array = if array.is_c_contiguous() {
+            array.to_owned().into_any()
+        } else {
+            python.import("numpy")?.call_method1("ascontiguousarray", (array,))?
+        };
+        if kind.is_equiv_to(&dtype::<f64>(python)) {
+            Ok(Self::F64(Typed { memory: array.cast::<PyArrayDyn<f64>>()?.try_readonly()? }))
+        } else if kind.is_equiv_to(&dtype::<f32>(python)) {
+            Ok(Self::F32(Typed { memory: array.cast::<PyArrayDyn<f32>>()?.try_readonly()? }))
+        } else {
+            Err(PyTypeError::new_err(format!("expected an array of float64 or float32, found {kind}")))
+        }
+    }
+}
+
+impl<T: Number> Typed<'_, T> {
+    /// The lengths of all axes.
+    pub(crate) fn shape(&self) -> &[usize] {
+        self.memory.shape()
+    }
+
+    /// All numbers, row by row.
+    pub(crate) fn numbers(&self) -> PyResult<&[T]> {
+        self.memory.as_slice().map_err(|fault| PyValueError::new_err(fault.to_string()))
+    }
+
+    /// The array as a stack of matrices.
+    pub(crate) fn stack(&self) -> PyResult<Stack<'_, T>> {
+        let [leading @ .., rows, columns] = self.shape() else {
+            let shape = self.shape();
+            return Err(PyValueError::new_err(format!(
+                "expected shape (..., rows, columns), found {shape:?}"
+            )));
+        };
+        if rows * columns == 0 {
+            return Err(PyValueError::new_err(format!("the matrices are empty: {rows} x {columns}")));
+        }
+        Ok(Stack { leading, rows: *rows, columns: *columns, numbers: self.numbers()? })
+    }
+}
+
+/// Matrices one after the other: an array of shape `(..., rows, columns)`.
+#[derive(Clone, Copy)]
+pub(crate) struct Stack<'a, T> {
+    pub(crate) leading: &'a [usize],
+    pub(crate) rows: usize,
+    pub(crate) columns: usize,
+    pub(crate) numbers: &'a [T],
+}
+
+impl<'a, T: Number> Stack<'a, T> {
+    /// How many there are.
+    pub(crate) fn count(self) -> usize {
+        self.numbers.len() / (self.rows * self.columns)
+    }
+
+    /// Each by itself.
+    pub(crate) fn matrices(self) -> impl Iterator<Item = &'a [T]> {
+        self.numbers.chunks_exact(self.rows * self.columns)
+    }
+
+    /// The size of square matrices.
+    pub(crate) fn size(self) -> PyResult<usize> {
+        if self.rows == self.columns {
+            return Ok(self.rows);
+        }
+        let (rows, columns) = (self.rows, self.columns);
+        Err(PyValueError::new_err(format!("expected square matrices, found {rows} x {columns}")))
+    }
+
+    /// Makes an array of each matrix, by itself, with the interpreter let go.
+    pub(crate) fn map<'py>(
+        self,
+        python: Python<'py>,
+        shape: &[usize],
+        mut work: impl FnMut(&[T], &mut [T]) -> Result<(), Error> + Send,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let size = shape.iter().product::<usize>();
+        let out = python.detach(|| {
+            let mut out = vec![T::ZERO; self.count() * size];
+            for (place, (matrix, out)) in self.matrices().zip(out.chunks_exact_mut(size)).enumerate() {
+                work(matrix, out).map_err(|fault| (place, fault))?;
+            }
+            Ok(out)
+        });
+        give(python, out.map_err(|fault| placed(self.count(), fault))?, self.leading, shape)
+    }
+
+    /// Makes an array of each matrix and its partner. A single matrix is the partner of all.
+    pub(crate) fn zip<'py>(
+        self,
+        python: Python<'py>,
+        other: Self,
+        shape: &[usize],
+        mut work: impl FnMut(&[T], &[T], &mut [T]) -> Result<(), Error> + Send,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if (self.rows, self.columns) != (other.rows, other.columns) {
+            let (here, there) = ((self.rows, self.columns), (other.rows, other.columns));
+            let fault = format!(
+                "matrices of {} x {} and {} x {} do not go together",
+                here.0, here.1, there.0, there.1
+            );
+            return Err(PyValueError::new_err(fault));
+        }
+        let leading = if self.leading.is_empty() { other.leading } else { self.leading };
+        if !other.leading.is_empty() && leading != other.leading {
+            let fault = format!("stacks of shape {leading:?} and {:?} do not go together", other.leading);
+            return Err(PyValueError::new_err(fault));
+        }
+        let (size, count) = (shape.iter().product::<usize>(), leading.iter().product());
+        let step = |stack: Self| if stack.leading.is_empty() { 0 } else { self.rows * self.columns };
+        let part =
+            |stack: Self, place: usize| &stack.numbers[place * step(stack)..][..self.rows * self.columns];
+        let out = python.detach(|| {
+            let mut out = vec![T::ZERO; count * size];
+            for (place, out) in out.chunks_exact_mut(size).enumerate() {
+                work(part(self, place), part(other, place), out).map_err(|fault| (place, fault))?;
+            }
+            Ok(out)
+        });
+        give(python, out.map_err(|fault| placed(count, fault))?, leading, shape)
+    }
+}
+
+/// Hands numbers over as an array of shape `(*leading, *shape)`.
+pub(crate) fn give<'py, T: Number>(
+    python: Python<'py>,
+    numbers: Vec<T>,
+    leading: &[usize],
+    shape: &[usize],
+) -> PyResult<Bound<'py, PyAny>> {
+    let shape: Vec<usize> = leading.iter().chain(shape).copied().collect();
+    let array = numbers.into_pyarray(python).reshape(shape)?.into_any();
+    // A number is a number, not an array without axes, as everywhere in NumPy.
+    if array.getattr("ndim")?.extract::<usize>()? == 0 { array.get_item(()) } else { Ok(array) }
+}
+
+/// A fault with its place in the stack, if there are several.
+fn placed(count: usize, (place, fault): (usize, Error)) -> PyErr {
+    of_geometry(&fault, (count > 1).then_some(place))
+}
+
+/// Two arrays of different types.
+pub(crate) fn differing() -> PyErr {
+    PyTypeError::new_err("one array is of float64 and another of float32; convert one of them")
+}
+
+/// Code for arrays of either type; two arrays must be of the same.
+macro_rules! typed {
+    ($array:ident => $body:expr) => {
+        match &$array {
+            $crate::arrays::Array::F64($array) => $body,
+            $crate::arrays::Array::F32($array) => $body,
+        }
+    };
+    ($first:ident, $second:ident => $body:expr) => {
+        match (&$first, &$second) {
+            ($crate::arrays::Array::F64($first), $crate::arrays::Array::F64($second)) => $body,
+            ($crate::arrays::Array::F32($first), $crate::arrays::Array::F32($second)) => $body,
+            _ => Err($crate::arrays::differing()),
+        }
+    };
+}
+pub(crate) use typed;

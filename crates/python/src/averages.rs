@@ -1,0 +1,202 @@
+//! Averages of matrices with orthonormal columns.
+
+use fedspd_manifold::average::{self, StiefelSum};
+use fedspd_manifold::{Error, IterationLimits, Matrix};
+use numpy::PyReadonlyArray1;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::arrays::{Array, Number, Stack, Typed, give, typed};
+use crate::choice::{retraction, stiefel_metric, weights_of};
+use crate::error::of_geometry;
+
+type Given<'py> = PyResult<Bound<'py, PyAny>>;
+type Weights<'py> = Option<PyReadonlyArray1<'py, f64>>;
+
+/// Points of shape `(m, p, k)`.
+fn points_of<'a, T: Number>(points: &'a Typed<'_, T>) -> PyResult<Stack<'a, T>> {
+    let stack = points.stack()?;
+    if stack.leading.len() == 1 {
+        return Ok(stack);
+    }
+    let shape = points.shape();
+    Err(PyValueError::new_err(format!("expected points of shape (m, p, k), found {shape:?}")))
+}
+
+/// The sum of weighted points, which is all that some averages need.
+fn summed<T: Number>(stack: Stack<'_, T>, weights: Option<&[f64]>) -> Result<StiefelSum, Error> {
+    if let Some(weights) = weights
+        && weights.len() != stack.count()
+    {
+        return Err(Error::Length { what: "the weights", expected: stack.count(), found: weights.len() });
+    }
+    let mut sum = StiefelSum::new(stack.rows, stack.columns)?;
+    for (place, matrix) in stack.matrices().enumerate() {
+        sum.add(weights.map_or(1.0, |weights| weights[place]), matrix)?;
+    }
+    Ok(sum)
+}
+
+fn matrices<T: Number>(stack: Stack<'_, T>) -> Result<Vec<Matrix<T>>, Error> {
+    let matrix = |numbers: &[T]| Matrix::from_rows(stack.rows, stack.columns, numbers.to_vec());
+    stack.matrices().map(matrix).collect()
+}
+
+/// Makes a matrix of points and weights with the interpreter let go.
+fn averaged<'py, T: Number>(
+    python: Python<'py>,
+    points: &Typed<'_, T>,
+    weights: Weights<'_>,
+    work: impl FnOnce(Stack<'_, T>, Option<&[f64]>) -> Result<Matrix<T>, Error> + Send,
+) -> Given<'py> {
+    let (stack, weights) = (points_of(points)?, weights_of(weights));
+    let made = python.detach(|| work(stack, weights.as_deref()));
+    let made = made.map_err(|fault| of_geometry(&fault, None))?;
+    give(python, made.as_slice().to_vec(), &[], &[stack.rows, stack.columns])
+}
+
+fn previous_of<T: Number>(previous: &Typed<'_, T>) -> PyResult<Matrix<T>> {
+    let stack = previous.stack()?;
+    if !stack.leading.is_empty() {
+        let shape = previous.shape();
+        return Err(PyValueError::new_err(format!(
+            "expected a previous point of shape (p, k), found {shape:?}"
+        )));
+    }
+    let made = Matrix::from_rows(stack.rows, stack.columns, stack.numbers.to_vec());
+    made.map_err(|fault| of_geometry(&fault, None))
+}
+
+/// ``ProjAvg``: the polar factor ``uf(sum w_i W_i)`` of the mean, the point with the smallest ``sum w_i |W - W_i|^2``.
+///
+/// Points ``(m, p, k)`` and weights ``(m)`` give ``(p, k)``. Points that cancel in some direction have no such average; ``rl_avg`` has.
+///
+/// Reference: Kaneko, Fiori and Tanaka, "Empirical arithmetic averaging over the compact Stiefel manifold", IEEE Trans. Signal Process. 61, 2013.
+#[pyfunction]
+#[pyo3(signature = (points, weights = None))]
+pub(crate) fn proj_avg<'py>(python: Python<'py>, points: Array<'py>, weights: Weights<'py>) -> Given<'py> {
+    typed!(points => averaged(python, points, weights, |stack, weights| {
+        Ok(average::proj_avg(&summed(stack, weights)?)?.point.cast())
+    }))
+}
+
+/// ``RLAvg``: ``uf(W + P_W(sum w_i W_i))``, the polar retraction of the mean of the liftings at the previous point ``W``. Always defined.
+///
+/// ``(p, k)``, points ``(m, p, k)`` and weights ``(m)`` give ``(p, k)``.
+///
+/// Reference: Kaneko, Fiori and Tanaka, "Empirical arithmetic averaging over the compact Stiefel manifold", IEEE Trans. Signal Process. 61, 2013.
+#[pyfunction]
+#[pyo3(signature = (previous, points, weights = None))]
+pub(crate) fn rl_avg<'py>(
+    python: Python<'py>,
+    previous: Array<'py>,
+    points: Array<'py>,
+    weights: Weights<'py>,
+) -> Given<'py> {
+    typed!(previous, points => {
+        let previous = previous_of(previous)?.cast();
+        averaged(python, points, weights, |stack, weights| {
+            Ok(average::rl_avg(&previous, &summed(stack, weights)?)?.point.cast())
+        })
+    })
+}
+
+/// The QR factor ``qf(sum w_i W_i)`` of the mean: points ``(m, p, k)`` and weights ``(m)`` give ``(p, k)``.
+///
+/// Reference: Absil, Mahony and Sepulchre, "Optimization Algorithms on Matrix Manifolds", 2008, example 4.1.3.
+#[pyfunction]
+#[pyo3(signature = (points, weights = None))]
+pub(crate) fn qr_avg<'py>(python: Python<'py>, points: Array<'py>, weights: Weights<'py>) -> Given<'py> {
+    typed!(points => averaged(python, points, weights, |stack, weights| {
+        Ok(average::qr_avg(&summed(stack, weights)?)?.point.cast())
+    }))
+}
+
+/// ``RetAvg``: ``R_W(sum w_i R_W^-1(W_i))`` at the previous point ``W``, with the retraction ``"polar"`` or ``"qr"``.
+///
+/// ``(p, k)``, points ``(m, p, k)`` and weights ``(m)`` give ``(p, k)``.
+///
+/// Reference: Kaneko, Fiori and Tanaka, "Empirical arithmetic averaging over the compact Stiefel manifold", IEEE Trans. Signal Process. 61, 2013.
+#[pyfunction]
+#[pyo3(signature = (previous, points, weights = None, *, kind = "polar"))]
+pub(crate) fn ret_avg<'py>(
+    python: Python<'py>,
+    previous: Array<'py>,
+    points: Array<'py>,
+    weights: Weights<'py>,
+    kind: &str,
+) -> Given<'py> {
+    let kind = retraction(kind)?;
+    typed!(previous, points => {
+        let previous = previous_of(previous)?;
+        averaged(python, points, weights, |stack, weights| {
+            Ok(average::ret_avg(kind, &previous, &matrices(stack)?, weights)?.point)
+        })
+    })
+}
+
+/// The R-barycenter: the fixed point of ``G <- R_G(sum w_i R_G^-1(W_i))``, from ``proj_avg`` on.
+///
+/// Points ``(m, p, k)`` and weights ``(m)`` give ``(p, k)``; the retraction is ``"polar"`` or ``"qr"``.
+///
+/// Reference: Bouchard et al., "Beyond R-barycenters: an effective averaging method on Stiefel and Grassmann manifolds", 2025.
+#[pyfunction]
+#[pyo3(signature = (points, weights = None, *, kind = "polar", tolerance = 1e-12, max_iterations = 200))]
+pub(crate) fn r_barycenter<'py>(
+    python: Python<'py>,
+    points: Array<'py>,
+    weights: Weights<'py>,
+    kind: &str,
+    tolerance: f64,
+    max_iterations: usize,
+) -> Given<'py> {
+    let (kind, limits) = (retraction(kind)?, IterationLimits { tolerance, iterations: max_iterations });
+    typed!(points => averaged(python, points, weights, |stack, weights| {
+        Ok(average::r_barycenter(kind, &matrices(stack)?, weights, limits)?.point)
+    }))
+}
+
+/// The Karcher mean: the minimiser of ``sum w_i d(Y, W_i)^2`` with the geodesic distance, by ``Y <- Exp_Y(sum w_i Log_Y(W_i))``.
+///
+/// Points ``(m, p, k)`` and weights ``(m)`` give ``(p, k)``; the metric is ``"embedded"`` or ``"canonical"``.
+///
+/// Reference: Karcher, "Riemannian center of mass and mollifier smoothing", Commun. Pure Appl. Math. 30, 1977.
+#[pyfunction]
+#[pyo3(signature = (points, weights = None, *, metric = "embedded", tolerance = 1e-12, max_iterations = 200))]
+pub(crate) fn karcher_mean<'py>(
+    python: Python<'py>,
+    points: Array<'py>,
+    weights: Weights<'py>,
+    metric: &str,
+    tolerance: f64,
+    max_iterations: usize,
+) -> Given<'py> {
+    let (metric, limits) =
+        (stiefel_metric(metric)?, IterationLimits { tolerance, iterations: max_iterations });
+    typed!(points => averaged(python, points, weights, |stack, weights| {
+        Ok(average::karcher_mean(metric, &matrices(stack)?, weights, limits)?.point)
+    }))
+}
+
+/// How much points agree: the smallest singular value of ``sum w_i W_i / sum w_i``, 1 when they are equal and 0 when some direction cancels.
+///
+/// Points ``(m, p, k)`` and weights ``(m)`` give a number.
+///
+/// Reference: Chikuse, "Statistics on Special Manifolds", 2003, section 2.4 (the modal orientation).
+#[pyfunction]
+#[pyo3(signature = (points, weights = None))]
+pub(crate) fn consensus<'py>(
+    python: Python<'py>,
+    points: Array<'py>,
+    weights: Weights<'py>,
+) -> PyResult<f64> {
+    typed!(points => {
+        let (stack, weights) = (points_of(points)?, weights_of(weights));
+        let made = python.detach(|| {
+            let sum = summed(stack, weights.as_deref())?;
+            let mut polar = fedspd_manifold::Polar::new(stack.rows, stack.columns)?;
+            polar.smallest_singular_value_of(sum.mean()?.as_slice())
+        });
+        made.map_err(|fault| of_geometry(&fault, None))
+    })
+}
