@@ -7,6 +7,7 @@ Geometry is here, as functions of NumPy arrays of float64 or float32. Estimators
 from fedspd._core import (
     ConvergenceError,
     Error,
+    Model,
     NotPositiveDefiniteError,
     __version__,
     consensus,
@@ -50,6 +51,7 @@ from fedspd._core import (
 __all__ = [
     "ConvergenceError",
     "Error",
+    "Model",
     "NotPositiveDefiniteError",
     "__version__",
     "consensus",

@@ -29,3 +29,26 @@ def random_spd(rng, count, n):
     scales = np.exp(rng.uniform(-1, 1, (count, n, 1)))
     matrices = scales * (factors @ factors.transpose(0, 2, 1)) * scales.transpose(0, 2, 1) / (2 * n)
     return (matrices + matrices.transpose(0, 2, 1)) / 2
+
+
+@pytest.fixture
+def task(rng):
+    """Covariances of four subjects and three classes that can be told apart: matrices, class names and subjects."""
+    directions = np.linalg.qr(rng.standard_normal((5, 5)))[0]
+    names, subjects = np.array(["feet", "left", "right"]), np.repeat(np.arange(4), 30)
+    labels = np.tile(np.arange(3), 40)
+    scales = np.exp(0.4 * rng.standard_normal((120, 5)))
+    scales[np.arange(120), labels] *= 4.0
+    mixing = np.eye(5) + 0.1 * rng.standard_normal((4, 5, 5))
+    factors = mixing[subjects] @ (directions * scales[:, None, :])
+    return factors @ factors.transpose(0, 2, 1), names[labels], subjects
+
+
+@pytest.fixture
+def raw(rng):
+    """Raw trials of two classes: ten hertz in one channel or the other."""
+    times = np.arange(128) / 64
+    labels = np.tile([0, 1], 30)
+    trials = rng.standard_normal((60, 3, 128))
+    trials[np.arange(60), labels] += 2 * np.sin(2 * np.pi * 10 * times)
+    return trials, np.array(["left", "right"])[labels]

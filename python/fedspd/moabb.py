@@ -1,0 +1,58 @@
+"""Between MOABB and this package.
+
+The estimators of ``fedspd.sklearn`` go into MOABB's evaluations as the last step of a pipeline, after pyRiemann's
+``Covariances``; ``PIPELINES`` is a folder with such pipelines as files, for ``moabb.benchmark``.
+"""
+
+from pathlib import Path
+
+import pandas as pd
+
+#: The folder with pipeline files.
+PIPELINES = str(Path(__file__).with_name("pipelines"))
+
+
+def results(folder, metric="accuracy"):
+    """The test scores of a run folder as MOABB's results: a row for each seed and client.
+
+    Parameters
+    ----------
+    folder : path
+        A run folder, as written by ``fedspd run``.
+    metric : str
+        Which score: ``"accuracy"``, ``"macro_f1"`` or another one of the run's ``results.csv``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        With the columns of MOABB's results, score, time, samples, subject, session, channels, n_sessions, dataset and pipeline,
+        which its analysis and plots take, and seed. The time is that of the whole run, in seconds, shared equally among
+        seeds; samples are the training trials of the client.
+    """
+    folder = Path(folder)
+    rows = pd.read_csv(folder / "results.csv")
+    manifest = pd.read_json(folder / "manifest.json", typ="series")
+    shards = pd.read_json(folder / "shards.json", typ="series")
+    clients = {
+        (seed["seed"], client["name"]): sum(client["train"]) for seed in shards["seeds"] for client in seed["clients"]
+    }
+    found = rows[(rows["split"] == "test") & (rows["metric"] == f"final_{metric}")]
+    found = found[[pair in clients for pair in zip(found["seed"], found["client"])]]
+    if found.empty:
+        names = sorted(name.removeprefix("final_") for name in rows["metric"].unique() if name.startswith("final_"))
+        raise ValueError(f"{folder} has no test scores of clients called {metric!r}; there are: {', '.join(names)}")
+    method = found["aggregation"].where(found["mode"] == "federated", found["mode"])
+    return pd.DataFrame(
+        {
+            "score": found["value"],
+            "time": (manifest["wall_seconds"] or float("nan")) / len(manifest["seeds"]),
+            "samples": [clients[pair] for pair in zip(found["seed"], found["client"])],
+            "subject": found["client"],
+            "session": "0",
+            "channels": len(manifest["channels"]),
+            "n_sessions": 1,
+            "dataset": found["dataset"],
+            "pipeline": found["model"] + " " + method,
+            "seed": found["seed"],
+        }
+    ).reset_index(drop=True)

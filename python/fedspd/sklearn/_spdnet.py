@@ -1,0 +1,117 @@
+"""SPDnet at one place."""
+
+from fedspd.sklearn._network import NetworkClassifier
+
+
+class SPDNetClassifier(NetworkClassifier):
+    """SPDnet on SPD matrices: BiMap, ReEig, LogEig and a linear layer, with BiMap weights on the Stiefel manifold.
+
+    Parameters
+    ----------
+    dims : sequence of int, optional
+        Sizes after each BiMap, never increasing; ``()`` is a logistic regression in the tangent space at the identity.
+        One BiMap to 18, the paper's, or to the number of channels if that is less, by default.
+    epsilon : float
+        The floor of eigenvalues in ReEig, in the unit of the matrices.
+    head : {"vec", "vech", "isometric-vech"}
+        What the linear layer takes.
+    dropout : float, optional
+        The probability that an entry of a logarithm is dropped in training.
+    precision : {"f64", "f32"}, optional
+        The numbers of the network; double precision by default.
+    optimizer : {"adam", "riemannian-adam", "riemannian-sgd", "landing"}
+        How parameters move.
+    lr, batch, epochs : float, int, int
+        The first learning rate, trials of a batch, and epochs at most.
+    scheduler : {"plateau", "cosine", "constant"}
+        How the learning rate changes: after ``patience`` epochs without a smaller validation loss it is multiplied by
+        ``factor``, or it goes down to ``final_share`` of the first.
+    early_stop : int
+        Epochs without a better validation macro-F1 before training ends with the best model; 0 never ends it early.
+    validation_fraction : float
+        The share of the trials, of each class, that steers the learning rate and early stopping.
+    channels : sequence of str, optional
+        The names of the channels, which the model file keeps.
+    unit : {"uV^2", "1"}, optional
+        The unit of the matrices; "1" for recentred ones. The model file keeps it.
+    n_jobs : int, optional
+        Threads; -1 takes all cores. No result depends on it.
+    random_state : int, RandomState instance or None
+        The seed of first values, batches and the validation split.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The classes, sorted.
+    model_ : fedspd.Model
+        The trained network; ``bytes(model_)`` is a model file that ``fedspd eval`` and ``fedspd export`` take.
+
+    References
+    ----------
+    Huang and Van Gool, "A Riemannian network for SPD matrix learning", AAAI 2017.
+    """
+
+    _settings = {
+        **NetworkClassifier._settings,
+        "model.epsilon": "epsilon",
+        "model.head": "head",
+        "model.dropout": "dropout",
+        "model.precision": "precision",
+        "train.epochs": "epochs",
+        "train.early_stop": "early_stop",
+    }
+
+    def __init__(
+        self,
+        dims=None,
+        *,
+        epsilon=1e-2,
+        head="vec",
+        dropout=None,
+        precision=None,
+        optimizer="adam",
+        lr=1e-3,
+        batch=64,
+        epochs=300,
+        scheduler="plateau",
+        patience=20,
+        factor=0.5,
+        final_share=0.05,
+        early_stop=75,
+        validation_fraction=0.1,
+        channels=None,
+        unit=None,
+        n_jobs=None,
+        random_state=0,
+    ):
+        self.dims = dims
+        self.epsilon = epsilon
+        self.head = head
+        self.dropout = dropout
+        self.precision = precision
+        self.optimizer = optimizer
+        self.lr = lr
+        self.batch = batch
+        self.epochs = epochs
+        self.scheduler = scheduler
+        self.patience = patience
+        self.factor = factor
+        self.final_share = final_share
+        self.early_stop = early_stop
+        self.validation_fraction = validation_fraction
+        self.channels = channels
+        self.unit = unit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X, y):
+        """Train on SPD matrices ``(trials, n, n)``, or several for each trial, ``(trials, inputs, n, n)``."""
+        return self._train(X, y, None, 1.0)
+
+    def _all_settings(self, trials):
+        return {**super()._all_settings(trials), "model.dims": dimensions(self.dims, trials.shape[-1])}
+
+
+def dimensions(dims, channels):
+    """The sizes after each BiMap."""
+    return [min(18, channels)] if dims is None else [int(size) for size in dims]

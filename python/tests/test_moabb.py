@@ -1,0 +1,65 @@
+"""In MOABB's evaluations, on its fake dataset, and the results of runs as MOABB has them."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+moabb = pytest.importorskip("moabb")
+
+from moabb.datasets.fake import FakeDataset  # noqa: E402
+from moabb.evaluations import CrossSubjectEvaluation, WithinSessionEvaluation  # noqa: E402
+from moabb.paradigms import LeftRightImagery  # noqa: E402
+from moabb.pipelines.utils import parse_pipelines_from_directory  # noqa: E402
+from pyriemann.estimation import Covariances  # noqa: E402
+from sklearn.pipeline import make_pipeline  # noqa: E402
+
+import fedspd.moabb  # noqa: E402
+from fedspd.sklearn import EEGNetClassifier, SPDNetClassifier  # noqa: E402
+
+
+@pytest.fixture
+def dataset():
+    return FakeDataset(["left_hand", "right_hand"], n_subjects=2, n_sessions=2, n_runs=1, n_events=30, seed=12)
+
+
+@pytest.mark.parametrize("kind", [WithinSessionEvaluation, CrossSubjectEvaluation])
+def test_as_the_last_step(dataset, kind, tmp_path):
+    evaluation = kind(
+        paradigm=LeftRightImagery(), datasets=[dataset], overwrite=True, hdf5_path=str(tmp_path), random_state=42
+    )
+    (shipped,) = parse_pipelines_from_directory(fedspd.moabb.PIPELINES)
+    shipped["pipeline"].set_params(spdnetclassifier__epochs=3)
+    pipelines = {
+        "ours": make_pipeline(Covariances("oas"), SPDNetClassifier(epochs=3, epsilon=1e-6)),
+        "raw": EEGNetClassifier(128.0, epochs=2),
+        shipped["name"]: shipped["pipeline"],
+    }
+    results = evaluation.process(pipelines)
+    assert set(results["pipeline"]) == set(pipelines)
+    assert len(results) == 3 * 4 and np.isfinite(results["score"]).all()
+    assert all(results["channels"] == 3)
+
+
+def test_results_of_a_run(tmp_path):
+    folder = tmp_path / "run"
+    words = ["run", "sample", "--set", "federated.rounds=2", "--set", "run.seeds=[0,1]", "--out", str(folder)]
+    subprocess.run([sys.executable, "-m", "fedspd", *words], check=True, capture_output=True)
+    results = fedspd.moabb.results(folder)
+    columns = ["score", "time", "samples", "subject", "session", "channels", "n_sessions", "dataset", "pipeline"]
+    assert list(results.columns) == [*columns, "seed"]
+    assert sorted(results["seed"].unique()) == [0, 1] and len(results) == 2 * results["subject"].nunique() == 10
+    assert results["score"].between(0, 1).all() and (results["samples"] > 0).all()
+    assert set(results["pipeline"]) == {"spdnet proj-avg"} and set(results["dataset"]) == {"sample"}
+    with pytest.raises(ValueError, match="no test scores of clients called 'f2'; there are: accuracy"):
+        fedspd.moabb.results(folder, metric="f2")
+    from moabb.analysis.meta_analysis import compute_dataset_statistics
+
+    both = results.assign(pipeline="other", score=results["score"] + 0.01)
+    one_seed = [frame[frame["seed"] == 0] for frame in (results, both)]
+    import pandas as pd
+
+    statistics = compute_dataset_statistics(pd.concat(one_seed))
+    assert len(statistics) == 2 and Path(fedspd.moabb.PIPELINES).is_dir()

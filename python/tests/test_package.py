@@ -1,0 +1,167 @@
+"""The package itself: what it costs to import, what it raises, what it logs, and that it lets go of the interpreter."""
+
+import inspect
+import logging
+import pathlib
+import pickle
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import fedspd
+from fedspd import _core
+
+from conftest import random_spd
+
+FUNCTIONS = [name for name in fedspd.__all__ if inspect.isbuiltin(getattr(fedspd, name))]
+
+
+def test_import_is_small():
+    code = (
+        "import resource, time; t = time.perf_counter(); import fedspd; t = time.perf_counter() - t; import sys;"
+        "peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss;"
+        "assert 'sklearn' not in sys.modules and 'pandas' not in sys.modules; print(t, peak / 1024)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    seconds, megabytes = map(float, done.stdout.split())
+    print(f"import fedspd: {seconds:.3f} s, {megabytes:.0f} MB; the extension has {pathlib.Path(_core.__file__).stat().st_size / 2**20:.1f} MB")
+    assert megabytes < 60
+
+
+def test_two_threads_overlap(rng):
+    """While one thread is inside a long call, the other finishes several short ones: were the interpreter held, it could not begin."""
+    long, short = random_spd(rng, 800, 100), random_spd(rng, 16, 100)
+    entered, spans = threading.Event(), []
+
+    def work():
+        entered.set()
+        begin = time.perf_counter()
+        fedspd.logm(long)
+        spans.append((begin, time.perf_counter()))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    entered.wait()
+    calls = []
+    while thread.is_alive():
+        begin = time.perf_counter()
+        fedspd.logm(short)
+        calls.append((begin, time.perf_counter()))
+    thread.join()
+    inside = [call for call in calls if spans[0][0] < call[0] and call[1] < spans[0][1]]
+    assert len(inside) >= 3
+
+
+def test_contiguous_arrays_are_not_copied(rng):
+    """A stack of 64 MB is looked at in place: no memory of its size is taken."""
+    code = (
+        "import resource, numpy as np, fedspd; x = np.zeros((8, 1024, 1024)); x[:] = np.eye(1024);"
+        "peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024; before = peak();"
+        "fedspd.feasibility_error(x); print(peak() - before)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert float(done.stdout) < 48
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_function_is_documented_and_typed(name):
+    function = getattr(fedspd, name)
+    assert "Reference: " in function.__doc__ and "``" in function.__doc__, name
+    stubs = pathlib.Path(fedspd.__file__).with_name("_core.pyi").read_text()
+    parameters = re.search(rf"^def {name}\((.*?)\)", stubs, re.MULTILINE | re.DOTALL)[1]
+    named = [part.split(":")[0].split("=")[0].strip() for part in re.sub(r"\[.*?\]", "", parameters).split(",")]
+    assert [part for part in named if part not in ("", "*")] == list(inspect.signature(function).parameters)
+
+
+def test_every_function_has_a_test_of_its_values():
+    tests = "".join(path.read_text() for path in pathlib.Path(__file__).parent.glob("test_*.py"))
+    for name in FUNCTIONS:
+        assert f"fedspd.{name}(" in tests or name.startswith(("distance_", "mean_")) or f'"{name}"' in tests, name
+
+
+class TestErrors:
+    def test_types(self):
+        with pytest.raises(TypeError, match="expected a NumPy array, found list"):
+            fedspd.logm([[1.0, 0.0], [0.0, 1.0]])
+        with pytest.raises(TypeError, match="float64 or float32, found int64"):
+            fedspd.logm(np.eye(2, dtype=np.int64))
+        with pytest.raises(TypeError, match="one array is of float64 and another of float32"):
+            fedspd.distance_riemannian(np.eye(2), np.eye(2, dtype=np.float32))
+
+    @pytest.mark.parametrize(
+        "call, message",
+        [
+            (lambda: fedspd.logm(np.ones(3)), r"expected shape \(..., rows, columns\), found \[3\]"),
+            (lambda: fedspd.logm(np.ones((2, 3))), "expected square matrices, found 2 x 3"),
+            (lambda: fedspd.logm(np.ones((0, 0))), "empty"),
+            (lambda: fedspd.geodesic(np.eye(2), np.eye(2), metric="flat"), "unknown metric `flat`; it must be `riemannian` or `logeuclid`"),
+            (lambda: fedspd.distance_riemannian(np.eye(2), np.eye(3)), "2 x 2 and 3 x 3 do not go together"),
+            (lambda: fedspd.distance_riemannian(np.ones((2, 2, 2)), np.ones((3, 2, 2))), "do not go together"),
+            (lambda: fedspd.whiten(np.ones((2, 2, 2)), np.eye(3)), "numbers where 4 were expected"),
+            (lambda: fedspd.proj_avg(np.eye(3)), r"expected points of shape \(m, p, k\), found \[3, 3\]"),
+            (lambda: fedspd.proj_avg(np.ones((2, 3, 2)), np.ones(3)), "the weights has 3 numbers where 2 were expected"),
+            (lambda: fedspd.polar(np.ones((2, 3))), "more columns"),
+            (lambda: fedspd.Model(b"none"), "the model"),
+        ],
+    )
+    def test_values(self, call, message):
+        with pytest.raises(ValueError, match=message):
+            call()
+
+    def test_geometry(self):
+        with pytest.raises(fedspd.NotPositiveDefiniteError, match="matrix 1 is not positive definite: its smallest eigenvalue is -1e0"):
+            fedspd.logm(np.stack([np.eye(2), np.diag([-1.0, 1.0])]))
+        with pytest.raises(fedspd.ConvergenceError, match="place 1 of the stack: the Stiefel logarithm"):
+            fedspd.stiefel_log(np.eye(3)[:, :2], np.stack([np.eye(3)[:, :2], -np.eye(3)[:, :2]]))
+        assert issubclass(fedspd.NotPositiveDefiniteError, fedspd.Error) and issubclass(fedspd.Error, ValueError)
+        error = pickle.loads(pickle.dumps(fedspd.Error("why")))
+        assert str(error) == "why" and type(error) is fedspd.Error
+
+
+class TestCommand:
+    def run(self, *words):
+        return subprocess.run([sys.executable, "-m", "fedspd", *words], capture_output=True, text=True)
+
+    def test_it_is_the_command(self):
+        assert self.run("--version").stdout == f"fedspd {fedspd.__version__}\n"
+        wrong = self.run("run", "nothing")
+        assert wrong.returncode == 1 and wrong.stderr.startswith("error: nothing is not a built-in experiment")
+
+    @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent in another way")
+    def test_ctrl_c_finishes_the_round(self, tmp_path):
+        words = ["run", "sample", "--set", "federated.rounds=1000", "--out", str(tmp_path / "run"), "--progress", "json"]
+        process = subprocess.Popen([sys.executable, "-m", "fedspd", *words], stderr=subprocess.PIPE, text=True)
+        process.stderr.readline()  # a round is over
+        process.send_signal(signal.SIGINT)
+        _, rest = process.communicate()
+        assert process.returncode == 130 and "interrupted after round" in rest and "fedspd resume" in rest
+
+    @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent in another way")
+    def test_ctrl_c_ends_training_in_python(self):
+        code = (
+            "import logging, numpy as np; from fedspd.sklearn import SPDNetClassifier\n"
+            "logging.basicConfig(level=logging.DEBUG)\n"
+            "try: SPDNetClassifier((2,), epochs=10**6, early_stop=0).fit(np.tile(np.eye(3), (40, 1, 1)), np.tile([0, 1], 20))\n"
+            "except KeyboardInterrupt: print('interrupted')\n"
+        )
+        process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=120)
+        assert out == "interrupted\n"
+
+
+def test_training_is_logged(rng, caplog):
+    from fedspd.sklearn import SPDNetClassifier
+
+    X, y = random_spd(rng, 40, 3), np.tile([0, 1], 20)
+    with caplog.at_level(logging.DEBUG, logger="fedspd"):
+        SPDNetClassifier((2,), epochs=3).fit(X, y)
+    rounds = [record.getMessage() for record in caplog.records if record.levelno == logging.DEBUG]
+    assert len(rounds) == 3 and rounds[0].startswith("round 1 of 3: 1 client, learning rate 1e-3, validation F1 ")
