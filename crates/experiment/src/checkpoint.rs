@@ -5,21 +5,30 @@ use std::path::Path;
 use fedspd_federated::{ClientState, ServerState};
 use fedspd_nn::schedule::EarlyStopping;
 use fedspd_run::atomic;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::Error;
 use crate::scores::Score;
 
-/// What the file begins with.
-const MAGIC: &[u8; 16] = b"fedspd-ckpt-v1\n\0";
+/// Where training is, as a checkpoint keeps it.
+pub(crate) trait Resting: Serialize + DeserializeOwned {
+    /// What the file begins with.
+    const MAGIC: &[u8; 16];
+}
+
+/// All clients in this process.
+impl Resting for Vec<CourseState> {
+    const MAGIC: &[u8; 16] = b"fedspd-ckpt-v1\n\0";
+}
 
 /// Where a seed is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Checkpoint {
+pub(crate) struct Checkpoint<S> {
     /// Of the configuration, so that no other run goes on from it.
     pub(crate) config_hash: String,
-    pub(crate) courses: Vec<CourseState>,
+    pub(crate) state: S,
     /// One for each round so far.
     pub(crate) history: Vec<Past>,
     /// The scores of the model that the seed ends with; nothing before its end.
@@ -50,11 +59,11 @@ pub(crate) struct Past {
     pub(crate) scores: Vec<Score>,
 }
 
-impl Checkpoint {
+impl<S: Resting> Checkpoint<S> {
     pub(crate) fn write(&self, path: &Path) -> Result<(), Error> {
         let content = postcard::to_allocvec(self)
             .map_err(|error| Error::Checkpoint { path: path.to_owned(), fault: error.to_string() })?;
-        let mut bytes = MAGIC.to_vec();
+        let mut bytes = S::MAGIC.to_vec();
         bytes.extend(Sha256::digest(&content));
         bytes.extend(content);
         Ok(atomic::write(path, &bytes)?)
@@ -68,7 +77,7 @@ impl Checkpoint {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(fault(&error.to_string())),
         };
-        let rest = bytes.strip_prefix(MAGIC).ok_or_else(|| fault("not a checkpoint of this version"))?;
+        let rest = bytes.strip_prefix(S::MAGIC).ok_or_else(|| fault("not a checkpoint of this version"))?;
         let (sum, content) = rest.split_at_checked(32).ok_or_else(|| fault("cut off"))?;
         if sum != Sha256::digest(content).as_slice() {
             return Err(fault("damaged: its checksum does not fit"));

@@ -21,6 +21,7 @@ pub mod config;
 mod course;
 mod data;
 mod design;
+mod diary;
 mod error;
 mod evaluate;
 mod experiment;

@@ -1,38 +1,22 @@
 //! What the log says of a round.
 
-use fedspd_federated::RoundReport;
-use fedspd_manifold::Real;
-use fedspd_nn::Model;
+use fedspd_federated::{Member, RoundReport};
 use fedspd_run::{DroppedClient, LayerReport, Round};
 
 use crate::config::Mode;
-use crate::course::{Course, Step};
-use crate::scores::Score;
+use crate::scores::RoundScores;
 
-/// The scores of a round.
-pub(crate) struct RoundScores {
-    /// For the results.
-    pub(crate) scores: Vec<Score>,
-    pub(crate) validation_loss: f64,
-    pub(crate) validation_f1: f64,
-    /// In rounds that are tested.
-    pub(crate) test_f1: Option<f64>,
-}
-
-/// A round of all courses, as the log has it.
-pub(crate) fn round_event<T: Real, M: Model<T>>(
+/// A round of all servers that played one, each with its clients, as the log has it.
+pub(crate) fn round_event(
     seed: u64,
     round: u32,
     mode: Mode,
-    courses: &[Course<'_, T, M>],
-    steps: Vec<Step>,
+    played: Vec<(&[Member], RoundReport)>,
     scored: &RoundScores,
 ) -> Round {
     let mut participants = Vec::new();
     let mut reports: Vec<RoundReport> = Vec::new();
-    for (course, step) in courses.iter().zip(steps) {
-        let Some(report) = step.report else { continue };
-        let members = course.federation.server().members();
+    for (members, report) in played {
         participants.extend(report.participants.iter().map(|&client| members[client].name.clone()));
         reports.push(report);
     }

@@ -9,7 +9,7 @@ use fedspd_run::{
     Event, FolderLock, Manifest, ResultTable, RunFolder, SCHEMA_VERSION, Shards, Status, atomic, headline,
 };
 
-use crate::checkpoint::Checkpoint;
+use crate::checkpoint::{Checkpoint, CourseState};
 use crate::config::Config;
 use crate::experiment::Experiment;
 use crate::results::{model_name, table};
@@ -129,7 +129,7 @@ impl Resumable {
     pub fn rounds_left(&self) -> Result<usize, Error> {
         let (rounds, hash) = (self.experiment.rounds() as usize, &self.manifest.config_hash);
         self.experiment.config.run.seeds.as_slice().iter().try_fold(0, |left, &seed| {
-            let checkpoint = Checkpoint::read(&self.folder.checkpoint(seed), hash)?;
+            let checkpoint = Checkpoint::<Vec<CourseState>>::read(&self.folder.checkpoint(seed), hash)?;
             let done = checkpoint.map_or(0, |at| if at.done { rounds } else { at.history.len() });
             Ok(left + rounds.saturating_sub(done))
         })

@@ -5,6 +5,7 @@ use fedspd_nn::Evaluation;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
+use crate::checkpoint::Past;
 use crate::metrics::Confusion;
 
 /// One number of the results.
@@ -32,40 +33,16 @@ impl Predicted {
         self.loss += evaluation.loss * trials.len() as f64;
     }
 
-    /// The confusion of all trials.
-    fn confusion(&self, about: &About) -> Result<Confusion, Error> {
-        let mut confusion = Confusion::new(about.classes.len());
-        for &(trial, predicted) in &self.pairs {
-            confusion.add(about.origins[trial].label, predicted)?;
-        }
-        Ok(confusion)
-    }
-
-    /// The macro-F1 of all trials together.
-    pub(crate) fn macro_f1(&self, about: &About) -> Result<f64, Error> {
-        Ok(self.confusion(about)?.macro_f1())
-    }
-
-    /// The scores of a split: all trials together with their confusion matrix, and the mean and the worst over groups (clients, subjects) with their trials;
-    /// if asked for, each group and each class.
-    pub(crate) fn scores<'a>(
+    /// The confusion of all trials, and of those of each group (a client, a subject); groups of which nothing was predicted are left out.
+    pub(crate) fn tally<'a>(
         &self,
         about: &About,
-        split: &str,
-        prefix: &str,
         groups: impl Iterator<Item = (&'a str, &'a [usize])>,
-        in_full: bool,
-    ) -> Result<Vec<Score>, Error> {
-        let mut scores = Vec::new();
-        let mut add = |client: &str, metric: String, value: f64| {
-            let (client, split) = (client.to_owned(), split.to_owned());
-            scores.push(Score { client, split, metric: format!("{prefix}{metric}"), value });
-        };
-        let pooled = self.confusion(about)?;
-        add("pooled", "macro_f1".into(), pooled.macro_f1());
-        add("pooled", "accuracy".into(), pooled.accuracy());
-        add("pooled", "kappa".into(), pooled.kappa());
-        add("pooled", "loss".into(), self.loss / self.pairs.len() as f64);
+    ) -> Result<Tally, Error> {
+        let mut pooled = Confusion::new(about.classes.len());
+        for &(trial, predicted) in &self.pairs {
+            pooled.add(about.origins[trial].label, predicted)?;
+        }
         let mut sorted = self.pairs.clone();
         sorted.sort_unstable();
         let mut each = Vec::new();
@@ -77,27 +54,134 @@ impl Predicted {
                 }
             }
             if confusion.total() > 0 {
-                each.push((name, confusion));
+                each.push((name.to_owned(), confusion));
             }
         }
+        Ok(Tally { pooled, loss: self.loss, each })
+    }
+
+    /// The macro-F1 of all trials together.
+    pub(crate) fn macro_f1(&self, about: &About) -> Result<f64, Error> {
+        Ok(self.tally(about, std::iter::empty())?.pooled.macro_f1())
+    }
+}
+
+/// How often each class was taken for each: what is left of predictions when nobody knows the trials any more.
+pub(crate) struct Tally {
+    pub(crate) pooled: Confusion,
+    /// The sum of the losses over trials.
+    loss: f64,
+    each: Vec<(String, Confusion)>,
+}
+
+impl Tally {
+    /// Of nobody yet.
+    pub(crate) fn new(classes: usize) -> Self {
+        Self { pooled: Confusion::new(classes), loss: 0.0, each: Vec::new() }
+    }
+
+    /// Counts a group with its mean loss.
+    pub(crate) fn add(&mut self, name: &str, loss: f64, confusion: &Confusion) -> Result<(), Error> {
+        self.pooled.merge(confusion)?;
+        self.loss += loss * confusion.total() as f64;
+        self.each.push((name.to_owned(), confusion.clone()));
+        Ok(())
+    }
+
+    /// The scores of a split: all trials together with their confusion matrix, and the mean and the worst over groups; if asked for, each group and each
+    /// class.
+    pub(crate) fn scores(&self, classes: &[String], split: &str, prefix: &str, in_full: bool) -> Vec<Score> {
+        let Self { pooled, each, .. } = self;
+        let mut scores = Vec::new();
+        let mut add = |client: &str, metric: String, value: f64| {
+            let (client, split) = (client.to_owned(), split.to_owned());
+            scores.push(Score { client, split, metric: format!("{prefix}{metric}"), value });
+        };
+        add("pooled", "macro_f1".into(), pooled.macro_f1());
+        add("pooled", "accuracy".into(), pooled.accuracy());
+        add("pooled", "kappa".into(), pooled.kappa());
+        add("pooled", "loss".into(), self.loss / pooled.total() as f64);
         let f1: Vec<f64> = each.iter().map(|(_, confusion)| confusion.macro_f1()).collect();
         add("mean", "macro_f1".into(), f1.iter().sum::<f64>() / f1.len() as f64);
         add("worst", "macro_f1".into(), f1.iter().copied().fold(f64::NAN, f64::min));
-        let classes = about.classes.len();
         for (place, &count) in pooled.counts().iter().enumerate() {
-            let (truth, predicted) = (&about.classes[place / classes], &about.classes[place % classes]);
+            let (truth, predicted) = (&classes[place / classes.len()], &classes[place % classes.len()]);
             add("pooled", format!("confusion:{truth}:{predicted}"), count as f64);
         }
         if in_full {
-            for (class, f1) in about.classes.iter().zip(pooled.f1_per_class()) {
+            for (class, f1) in classes.iter().zip(pooled.f1_per_class()) {
                 add("pooled", format!("f1:{class}"), f1);
             }
-            for (name, confusion) in &each {
+            for (name, confusion) in each {
                 add(name, "macro_f1".into(), confusion.macro_f1());
                 add(name, "accuracy".into(), confusion.accuracy());
                 add(name, "trials".into(), confusion.total() as f64);
             }
         }
-        Ok(scores)
+        scores
     }
+}
+
+/// The scores of a round, of validation and, in rounds that are tested, of the test.
+pub(crate) struct RoundScores {
+    /// For the results.
+    pub(crate) scores: Vec<Score>,
+    pub(crate) validation_loss: f64,
+    pub(crate) validation_f1: f64,
+    pub(crate) test_f1: Option<f64>,
+}
+
+impl RoundScores {
+    pub(crate) fn new(
+        validation_loss: f64,
+        validation_f1: f64,
+        test: Option<&Tally>,
+        classes: &[String],
+    ) -> Self {
+        let score = |metric, value| Score::pooled("validation", metric, value);
+        let mut scores = vec![score("macro_f1", validation_f1), score("loss", validation_loss)];
+        scores.extend(test.into_iter().flat_map(|test| test.scores(classes, "test", "", false)));
+        Self { scores, validation_loss, validation_f1, test_f1: test.map(|test| test.pooled.macro_f1()) }
+    }
+}
+
+impl Score {
+    pub(crate) fn pooled(split: &str, metric: &str, value: f64) -> Self {
+        Self { client: "pooled".into(), split: split.into(), metric: metric.into(), value }
+    }
+}
+
+/// The scores of the model that a seed ends with, the round of which is given if it is not the last one.
+pub(crate) fn finals(
+    test: &Tally,
+    classes: &[String],
+    feasibility: f64,
+    best_round: Option<u32>,
+    history: &[Past],
+) -> Vec<Score> {
+    let mut finals = test.scores(classes, "test", "final_", true);
+    finals.push(Score::pooled("model", "final_feasibility_error", feasibility));
+    finals.extend(best_round.map(|round| Score::pooled("model", "final_round", round.into())));
+    finals.extend(best_by_validation(history));
+    finals
+}
+
+/// The test score of the round with the best validation score, which is a secondary result of federated training.
+fn best_by_validation(history: &[Past]) -> Vec<Score> {
+    let find = |past: &Past, split: &str| {
+        let wanted =
+            |score: &&Score| score.client == "pooled" && score.split == split && score.metric == "macro_f1";
+        past.scores.iter().find(wanted).map(|score| score.value)
+    };
+    let tested =
+        history.iter().filter_map(|past| Some((find(past, "validation")?, find(past, "test")?, past.round)));
+    // The first of equals.
+    let best = tested.fold(None, |best: Option<(f64, f64, u32)>, this| match best {
+        Some(best) if !(this.0 > best.0) => Some(best),
+        _ => Some(this),
+    });
+    best.map_or(Vec::new(), |(_, test, round)| {
+        let score = |metric, value| Score::pooled("test", metric, value);
+        vec![score("best_val_macro_f1", test), score("best_val_round", round.into())]
+    })
 }

@@ -7,17 +7,18 @@ use fedspd_federated::{Desk, Shard, in_order, mean_loss};
 use fedspd_manifold::Real;
 use fedspd_nn::file::{self, Manifest};
 use fedspd_nn::{Evaluation, Model, ParamSet};
-use fedspd_run::{Event, Portrait};
+use fedspd_run::Portrait;
 
-use crate::checkpoint::{Checkpoint, Past};
+use crate::checkpoint::{Checkpoint, CourseState, Past};
 use crate::config::Mode;
 use crate::course::{Course, Step};
 use crate::design::Design;
+use crate::diary::{Diary, warn};
 use crate::experiment::Experiment;
-use crate::round_event::{RoundScores, round_event};
-use crate::scores::{Predicted, Score};
+use crate::round_event::round_event;
+use crate::scores::{Predicted, RoundScores, Score, finals};
 use crate::store::Store;
-use crate::{Ended, Error, Observer, RoundProgress, network};
+use crate::{Ended, Error, Observer, network};
 
 /// What came of a seed.
 pub(crate) struct SeedRun {
@@ -54,7 +55,7 @@ impl<T: Real, M: Model<T>> Setting<'_, T, M> {
         let pooled = design.pooled();
         let mut courses = Course::all(config, self.model, self.examples, design, &pooled, seed)?;
         let mut desks = self.desks(design.clients.len())?;
-        let mut history: Vec<Past> = Vec::new();
+        let mut diary = Diary { seed, rounds: network::rounds(config), history: Vec::new() };
         if let Some(checkpoint) = store.as_deref().map(|store| store.checkpoint(seed)).transpose()?.flatten()
         {
             if checkpoint.done {
@@ -63,17 +64,14 @@ impl<T: Real, M: Model<T>> Setting<'_, T, M> {
                     Ended::Finished,
                 ));
             }
-            for (course, state) in courses.iter_mut().zip(&checkpoint.courses) {
+            let states: &Vec<CourseState> = &checkpoint.state;
+            for (course, state) in courses.iter_mut().zip(states) {
                 course.restore(state)?;
             }
-            history = checkpoint.history;
+            diary.history = checkpoint.history;
         }
         if let Some(store) = store.as_deref_mut() {
-            let round = history.len() as u32;
-            store.go_on_from(seed, round)?;
-            if round > 0 {
-                store.event(&Event::Resumed { seed, round })?;
-            }
+            diary.open(store)?;
         }
         for warning in design.warnings() {
             warn(store.as_deref_mut(), observer, &warning)?;
@@ -83,60 +81,33 @@ impl<T: Real, M: Model<T>> Setting<'_, T, M> {
                 warn(store.as_deref_mut(), observer, &warning)?;
             }
         }
-        let rounds = network::rounds(config);
-        while (history.len() as u32) < rounds && courses.iter().any(|course| course.active) {
+        while diary.done() < diary.rounds && courses.iter().any(|course| course.active) {
             if observer.interrupted() {
                 if let Some(store) = store.as_deref_mut() {
-                    store.save(seed, &checkpoint(store.config_hash(), &courses, &history, &[], false))?;
+                    store
+                        .save(seed, &checkpoint(store.config_hash(), &courses, &diary.history, &[], false))?;
                 }
-                let ended = Ended::Interrupted { seed, round: history.len() as u32 };
-                return Ok((SeedRun { history, finals: Vec::new(), model: None }, ended));
+                let ended = Ended::Interrupted { seed, round: diary.done() };
+                return Ok((SeedRun { history: diary.history, finals: Vec::new(), model: None }, ended));
             }
-            let round = history.len() as u32 + 1;
+            let round = diary.done() + 1;
             let done = self.one_round(&mut courses, &mut desks)?;
-            let last = round == rounds || courses.iter().all(|course| !course.active);
-            // The first round too, as in the paper's figure.
-            let tested = last || round == 1 || round.is_multiple_of(config.run.eval_every as u32);
+            let last = round == diary.rounds || courses.iter().all(|course| !course.active);
+            let tested = diary.tested(round, last, config.run.eval_every);
             let scored = self.look_back(tested, &courses, &mut desks, design, &done)?;
-            let event = round_event(seed, round, config.mode, &courses, done, &scored);
-            // Where there is no polar factor of the mean there is no distance from it either.
-            for layer in event.layers.iter().filter(|layer| event.fallback && layer.proj_rl_distance.is_nan())
+            let played = courses.iter().zip(done);
+            let played = played
+                .filter_map(|(course, step)| Some((course.federation.server().members(), step.report?)));
+            let event = round_event(seed, round, config.mode, played.collect(), &scored);
+            let progress = diary.write(event, scored.scores, store.as_deref_mut(), observer)?;
+            if let Some(store) = store.as_deref_mut()
+                && (last || round.is_multiple_of(config.run.checkpoint_every as u32))
             {
-                let text = format!(
-                    "round {round}: the mean of `{}` has lost its rank (consensus {:.1e}); rl-avg stepped in",
-                    layer.name, layer.consensus
-                );
-                warn(store.as_deref_mut(), observer, &text)?;
-            }
-            for dropped in &event.dropped {
-                let text = format!("round {round}: {} does not count: {}", dropped.client, dropped.reason);
-                warn(store.as_deref_mut(), observer, &text)?;
-            }
-            if event.participants.len() == event.dropped.len() {
-                warn(
-                    store.as_deref_mut(),
-                    observer,
-                    &format!("round {round}: nobody counts; the model stays"),
-                )?;
-            }
-            let progress = RoundProgress {
-                seed,
-                round,
-                rounds,
-                clients: event.participants.len(),
-                learning_rate: event.learning_rate,
-                validation_f1: event.validation_f1,
-                test_f1: event.test_f1,
-            };
-            history.push(Past { round, scores: scored.scores });
-            if let Some(store) = store.as_deref_mut() {
-                store.event(&Event::Round(event))?;
-                if last || round.is_multiple_of(config.run.checkpoint_every as u32) {
-                    store.save(seed, &checkpoint(store.config_hash(), &courses, &history, &[], false))?;
-                }
+                store.save(seed, &checkpoint(store.config_hash(), &courses, &diary.history, &[], false))?;
             }
             observer.round(&progress);
         }
+        let history = diary.history;
         let finals = self.finish(&mut courses, &mut desks, design, &history)?;
         let model = match store {
             Some(store) => {
@@ -203,20 +174,12 @@ impl<T: Real, M: Model<T>> Setting<'_, T, M> {
         }
         let validation_loss = mean_loss(steps.iter().flat_map(|step| &step.validation));
         let validation_f1 = validation.macro_f1(about)?;
-        let score = |metric: &str, value| Score {
-            client: "pooled".into(),
-            split: "validation".into(),
-            metric: metric.into(),
-            value,
+        let test = if tested {
+            Some(predict(courses, desks, |shard| &shard.test)?.tally(about, tests(design))?)
+        } else {
+            None
         };
-        let mut scores = vec![score("macro_f1", validation_f1), score("loss", validation_loss)];
-        let mut test_f1 = None;
-        if tested {
-            let test = predict(courses, desks, |shard| &shard.test)?;
-            test_f1 = Some(test.macro_f1(about)?);
-            scores.extend(test.scores(about, "test", "", tests(design), false)?);
-        }
-        Ok(RoundScores { scores, validation_loss, validation_f1, test_f1 })
+        Ok(RoundScores::new(validation_loss, validation_f1, test.as_ref(), &about.classes))
     }
 
     /// The scores of the model that the seed ends with: that of the last round, or the best one where early stopping kept it.
@@ -228,34 +191,23 @@ impl<T: Real, M: Model<T>> Setting<'_, T, M> {
         history: &[Past],
     ) -> Result<Vec<Score>, Error> {
         let about = self.experiment.dataset.about();
-        let mut finals = Vec::new();
         let mut best_rounds = Vec::new();
         for course in courses.iter_mut() {
             best_rounds.extend(course.return_to_best()?);
         }
-        let test = predict(courses, desks, |shard| &shard.test)?;
-        finals.extend(test.scores(about, "test", "final_", tests(design), true)?);
-        let own = |metric: &str, value: f64| Score {
-            client: "pooled".into(),
-            split: "model".into(),
-            metric: metric.into(),
-            value,
-        };
+        let test = predict(courses, desks, |shard| &shard.test)?.tally(about, tests(design))?;
         let mut feasibility = 0.0_f64;
         for course in courses.iter() {
             feasibility = feasibility.max(course.parameters().feasibility_error()?);
         }
-        finals.push(own("final_feasibility_error", feasibility));
-        if let [round] = best_rounds[..] {
-            finals.push(own("final_round", round.into()));
-        }
-        finals.extend(best_by_validation(history));
+        let best_round = if let [round] = best_rounds[..] { Some(round) } else { None };
+        let mut finals = finals(&test, &about.classes, feasibility, best_round, history);
         if let [course] = courses
             && !design.held_out.is_empty()
         {
             let unseen = self.unseen(&course.parameters(), desks, design)?;
             let groups = design.held_out.iter().map(|held_out| (&*held_out.subject, &held_out.trials[..]));
-            finals.extend(unseen.scores(about, "held-out", "final_", groups, true)?);
+            finals.extend(unseen.tally(about, groups)?.scores(&about.classes, "held-out", "final_", true));
         }
         Ok(finals)
     }
@@ -309,19 +261,14 @@ fn checkpoint<T: Real, M: Model<T>>(
     history: &[Past],
     finals: &[Score],
     done: bool,
-) -> Checkpoint {
+) -> Checkpoint<Vec<CourseState>> {
     Checkpoint {
         config_hash: config_hash.to_owned(),
-        courses: courses.iter().map(Course::state).collect(),
+        state: courses.iter().map(Course::state).collect(),
         history: history.to_vec(),
         finals: finals.to_vec(),
         done,
     }
-}
-
-fn warn(store: Option<&mut Store>, observer: &mut (dyn Observer + Send), text: &str) -> Result<(), Error> {
-    observer.warning(text);
-    store.map_or(Ok(()), |store| store.event(&Event::Warning { text: text.to_owned() }))
 }
 
 /// What all courses make of some trials of all clients.
@@ -364,29 +311,4 @@ fn add<'a>(
             predicted.add(trials(shard), evaluation);
         }
     }
-}
-
-/// The test score of the round with the best validation score, which is a secondary result of federated training.
-fn best_by_validation(history: &[Past]) -> Vec<Score> {
-    let find = |past: &Past, split: &str| {
-        let wanted =
-            |score: &&Score| score.client == "pooled" && score.split == split && score.metric == "macro_f1";
-        past.scores.iter().find(wanted).map(|score| score.value)
-    };
-    let tested =
-        history.iter().filter_map(|past| Some((find(past, "validation")?, find(past, "test")?, past.round)));
-    // The first of equals.
-    let best = tested.fold(None, |best: Option<(f64, f64, u32)>, this| match best {
-        Some(best) if !(this.0 > best.0) => Some(best),
-        _ => Some(this),
-    });
-    best.map_or(Vec::new(), |(_, test, round)| {
-        let score = |metric: &str, value| Score {
-            client: "pooled".into(),
-            split: "test".into(),
-            metric: metric.into(),
-            value,
-        };
-        vec![score("best_val_macro_f1", test), score("best_val_round", round.into())]
-    })
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use fedspd_run::{Event, EventLog, RunFolder};
 
 use crate::Error;
-use crate::checkpoint::Checkpoint;
+use crate::checkpoint::{Checkpoint, Resting};
 
 /// The growing files of a run folder.
 pub(crate) struct Store {
@@ -26,7 +26,7 @@ impl Store {
     }
 
     /// Where a seed is; none if it has not begun.
-    pub(crate) fn checkpoint(&self, seed: u64) -> Result<Option<Checkpoint>, Error> {
+    pub(crate) fn checkpoint<S: Resting>(&self, seed: u64) -> Result<Option<Checkpoint<S>>, Error> {
         Checkpoint::read(&self.folder.checkpoint(seed), &self.config_hash)
     }
 
@@ -40,7 +40,7 @@ impl Store {
     }
 
     /// Writes the checkpoint of a seed, after the events that led to it.
-    pub(crate) fn save(&mut self, seed: u64, checkpoint: &Checkpoint) -> Result<(), Error> {
+    pub(crate) fn save<S: Resting>(&mut self, seed: u64, checkpoint: &Checkpoint<S>) -> Result<(), Error> {
         self.log.sync()?;
         checkpoint.write(&self.folder.checkpoint(seed))
     }

@@ -3,6 +3,7 @@
 use thiserror::Error;
 
 use crate::aggregate::Fault;
+use crate::server::Dropped;
 
 /// Why federated training refused its input or could not go on.
 #[derive(Debug, Error)]
@@ -51,6 +52,20 @@ pub enum Error {
         /// Why it is not expected.
         fault: &'static str,
     },
+    /// Too few replies count for the round to be closed.
+    #[error("round {}: {counted} of {asked} replies count, {quorum} are needed{}", round + 1, listed(dropped))]
+    Quorum {
+        /// The round, counted from 0.
+        round: u32,
+        /// How many count.
+        counted: usize,
+        /// How many clients were asked.
+        asked: usize,
+        /// How many are needed.
+        quorum: usize,
+        /// Who does not count, and why.
+        dropped: Vec<Dropped>,
+    },
     /// The methods of the server were called in the wrong order.
     #[error("the server was asked to {asked}, but {fault}")]
     Order {
@@ -91,11 +106,17 @@ impl Error {
             Self::Client { .. } => Some(
                 "lower the learning rate, look at the client's data, or leave such clients out with `on_client_failure = \"skip\"`".into(),
             ),
+            Self::Quorum { .. } => Some("see to these clients, or ask for a smaller quorum; the run goes on from its last round".into()),
             Self::Threads { .. } => Some("use fewer, with `--threads`".into()),
             Self::Average { .. } => Some("`proj-avg` and `rl-avg` always have an answer".into()),
             _ => None,
         }
     }
+}
+
+/// Who does not count, and why.
+fn listed(dropped: &[Dropped]) -> String {
+    dropped.iter().map(|dropped| format!("; {}: {}", dropped.name, dropped.reason)).collect()
 }
 
 /// Checks a setting.

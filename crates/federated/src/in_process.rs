@@ -1,11 +1,11 @@
 //! A federation whose clients are all in this process.
 
 use fedspd_manifold::Real;
-use fedspd_nn::{Evaluation, Model, ParamSet, Purpose, Seed};
+use fedspd_nn::{Evaluation, Model, ParamSet, Seed};
 
 use crate::error::check;
 use crate::server::{RoundReport, Server, ServerState, Update};
-use crate::{ClientState, Desk, Error, LocalSolver, Sender, Task, in_order};
+use crate::{ClientState, Desk, Error, LocalSolver, Order, Part, Sender, in_order};
 
 /// The trials of a client, as places among the examples of the process.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -129,27 +129,19 @@ impl<'a, T: Real, M: Model<T>, S: LocalSolver<T, M>> Federation<'a, T, M, S> {
         let (round, learning_rate, attachment) = (plan.round, plan.learning_rate, plan.attachment.to_vec());
         let members = clients.iter().map(|&client| &server.members()[client]);
         let epochs: Vec<u32> = members.map(|member| server.config().work.of(member)).collect();
-        let work = |desk: &mut Desk<'_, T, M>, place: usize| -> Result<_, String> {
+        let work = |desk: &mut Desk<'_, T, M>, place: usize| {
             let client = clients[place];
-            let mut state = states[client].clone();
-            let start = with_local(&wire, &start, &state);
-            desk.parameters.values_mut().copy_from_slice(start.values());
-            let task = Task {
-                examples: *examples,
-                trials: &shards[client].train,
-                start: &start,
+            let (trials, number) = (&shards[client].train[..], numbers[client]);
+            let part =
+                Part { examples: *examples, trials, solver: &*solver, wire: &wire, seed: *seed, number };
+            let order = Order {
+                round,
                 epochs: epochs[place],
                 learning_rate,
-                stream: seed.stream(Purpose::Shuffle).round(round).client(numbers[client]),
-                round,
+                parameters: &start,
                 attachment: &attachment,
             };
-            let trained = solver.train(&task, &mut state.memory, desk).map_err(|error| error.to_string())?;
-            state.local = wire.local(&desk.parameters).into_iter().map(T::to_f64).collect();
-            if let Some(value) = state.local.iter().find(|value| !value.is_finite()) {
-                return Err(format!("a parameter that it keeps became {value}"));
-            }
-            Ok((desk.parameters.clone(), trained, state))
+            part.play(&order, &states[client], desk)
         };
         let mut kept = Vec::with_capacity(clients.len());
         in_order(desks, clients.len(), work, |place, reply| {
@@ -196,7 +188,7 @@ impl<'a, T: Real, M: Model<T>, S: LocalSolver<T, M>> Federation<'a, T, M, S> {
 
     /// The parameters that a client uses: the server's, with its own local ones.
     pub fn parameters(&self, client: usize) -> ParamSet<T> {
-        with_local(self.server.wire(), self.server.parameters(), &self.states[client])
+        self.server.wire().with_local(self.server.parameters(), &self.states[client].local)
     }
 
     /// What to store between rounds: the server's state, and what each client keeps.
@@ -229,14 +221,4 @@ impl<'a, T: Real, M: Model<T>, S: LocalSolver<T, M>> Federation<'a, T, M, S> {
 pub fn mean_loss<'a>(evaluations: impl Iterator<Item = &'a Option<Evaluation>> + Clone) -> f64 {
     let losses = evaluations.flatten().map(|evaluation| evaluation.loss);
     losses.clone().sum::<f64>() / losses.count() as f64
-}
-
-/// Parameters with a client's own local ones, if it has some.
-fn with_local<T: Real>(wire: &crate::Wire, parameters: &ParamSet<T>, state: &ClientState) -> ParamSet<T> {
-    let mut parameters = parameters.clone();
-    if !state.local.is_empty() {
-        let local: Vec<T> = state.local.iter().map(|&value| T::from_f64(value)).collect();
-        wire.put_local(&mut parameters, &local);
-    }
-    parameters
 }

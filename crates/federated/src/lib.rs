@@ -5,7 +5,7 @@
 //! | the server: plan a round, take replies, close it | [`Server`], [`ServerConfig`], [`RoundReport`] |
 //! | who takes part | [`participants`] |
 //! | how replies become the next parameters | [`Aggregator`], [`Aggregation`] |
-//! | what a client does between receiving and sending | [`LocalSolver`], [`LocalEpochs`] |
+//! | what a client does between receiving and sending | [`Part`], [`LocalSolver`], [`LocalEpochs`] |
 //! | all of it in one process, on any number of threads | [`Federation`], [`Desk`] |
 //!
 //! Nothing here knows which network it trains: geometry says how a tensor is averaged, scope says whether it is sent at all.
@@ -22,7 +22,7 @@ mod server;
 mod wire;
 
 pub use aggregate::{Aggregation, Aggregator, Fault, LayerReport, Merged, Sender, aggregator};
-pub use client::{ClientState, Desk, LocalEpochs, LocalSolver, Task, Trained};
+pub use client::{ClientState, Desk, LocalEpochs, LocalSolver, Order, Part, Task, Trained};
 pub use error::Error;
 pub use in_order::in_order;
 pub use in_process::{Federation, Round, Shard, mean_loss};

@@ -60,13 +60,32 @@ impl Wire {
         gather(&self.local, parameters)
     }
 
-    /// Puts local numbers in their places.
-    pub fn put_local<T: Real>(&self, parameters: &mut ParamSet<T>, mut values: &[T]) {
-        for range in &self.local {
-            let (here, rest) = values.split_at(range.len());
-            parameters.values_mut()[range.clone()].copy_from_slice(here);
-            values = rest;
+    /// Parameters with a client's own local numbers, if it has some.
+    pub fn with_local<T: Real>(&self, parameters: &ParamSet<T>, local: &[f64]) -> ParamSet<T> {
+        let mut parameters = parameters.clone();
+        if !local.is_empty() {
+            let local: Vec<T> = local.iter().map(|&value| T::from_f64(value)).collect();
+            self.put_local(&mut parameters, &local);
         }
+        parameters
+    }
+
+    /// Puts shared numbers in their places.
+    pub fn put_shared<T: Real>(&self, parameters: &mut ParamSet<T>, values: &[T]) {
+        put(&self.shared, parameters, values);
+    }
+
+    /// Puts local numbers in their places.
+    pub fn put_local<T: Real>(&self, parameters: &mut ParamSet<T>, values: &[T]) {
+        put(&self.local, parameters, values);
+    }
+}
+
+fn put<T: Real>(ranges: &[Range<usize>], parameters: &mut ParamSet<T>, mut values: &[T]) {
+    for range in ranges {
+        let (here, rest) = values.split_at(range.len());
+        parameters.values_mut()[range.clone()].copy_from_slice(here);
+        values = rest;
     }
 }
 

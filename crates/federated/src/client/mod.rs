@@ -1,12 +1,14 @@
 //! What a client does between receiving and sending.
 
 mod epochs;
+mod part;
 
 use fedspd_manifold::Real;
 use fedspd_nn::{Error, Model, Optimiser, ParamSet, Stream, Trainer};
 use serde::{Deserialize, Serialize};
 
 pub use epochs::LocalEpochs;
+pub use part::{Order, Part};
 
 /// The work of a client in a round.
 pub struct Task<'a, T: Real, M: Model<T>> {

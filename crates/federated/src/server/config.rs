@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::Error;
 use crate::aggregate::Aggregation;
 use crate::error::check;
+use crate::sampling::participant_count;
 
 /// The settings of a server; the paper's by default.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,6 +31,8 @@ pub struct ServerConfig {
     pub schedule: ScheduleConfig,
     /// What happens when a client fails.
     pub on_client_failure: OnFailure,
+    /// As many replies must count for a round to be closed. With none at all asked for, a round without a reply leaves the parameters as they are.
+    pub quorum: usize,
 }
 
 impl Default for ServerConfig {
@@ -44,6 +47,7 @@ impl Default for ServerConfig {
             learning_rate: 1e-3,
             schedule: ScheduleConfig::Plateau { mode: Mode::Min, factor: 0.5, patience: 20 },
             on_client_failure: OnFailure::Stop,
+            quorum: 0,
         }
     }
 }
@@ -53,6 +57,10 @@ impl ServerConfig {
         check("clients", members.len(), !members.is_empty(), || "at least 1".into())?;
         let share = self.participation > 0.0 && self.participation <= 1.0;
         check("participation", self.participation, share, || "above 0, at most 1".into())?;
+        let asked = participant_count(members.len(), self.participation);
+        check("quorum", self.quorum, self.quorum <= asked, || {
+            format!("at most as many as take part in a round, {asked}")
+        })?;
         let unknown =
             self.work.exceptions.keys().find(|name| members.iter().all(|member| member.name != **name));
         let unknown = unknown.map_or("", String::as_str);

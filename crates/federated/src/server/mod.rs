@@ -238,7 +238,8 @@ impl<T: Real> Server<T> {
     /// parameters stay.
     ///
     /// # Errors
-    /// [`Error::Client`] for a client without a reply, if the run is to stop then; [`Error::Average`]; [`Error::Order`] if it is closed already.
+    /// [`Error::Client`] for a client without a reply, if the run is to stop then; [`Error::Quorum`] if too few replies count; [`Error::Average`];
+    /// [`Error::Order`] if it is closed already.
     pub fn close(&mut self) -> Result<RoundReport, Error> {
         if let Stage::Open(open) = &mut self.stage {
             for place in open.done..open.clients.len() {
@@ -246,6 +247,17 @@ impl<T: Real> Server<T> {
             }
         }
         self.settle()?;
+        if let Stage::Open(open) = &self.stage
+            && open.accepted < self.config.quorum
+        {
+            return Err(Error::Quorum {
+                round: self.round,
+                counted: open.accepted,
+                asked: open.clients.len(),
+                quorum: self.config.quorum,
+                dropped: open.dropped.clone(),
+            });
+        }
         let Stage::Open(open) = std::mem::replace(&mut self.stage, Stage::Closed) else {
             return Err(Error::Order { asked: "close a round", fault: "it is closed already" });
         };
