@@ -54,6 +54,8 @@ enum Verb {
     Compare(verbs::compare::Arguments),
     /// Hand trained models on to other programs.
     Export(verbs::export::Arguments),
+    /// Training across machines, with Flower.
+    Flower(verbs::flower::Arguments),
     /// What this machine offers: instructions, threads, folders.
     Doctor(verbs::doctor::Arguments),
     /// What a shell needs to complete commands, to be sourced by it.
@@ -72,26 +74,8 @@ fn parse_and_run(words: Vec<OsString>) -> u8 {
     interrupt::begin(&words);
     let json = asks_for_json(&words);
     let mut out = std::io::stdout().lock();
-    let result = Arguments::try_parse_from(words).map_err(Failure::Unparsed).and_then(|arguments| {
-        match arguments.verb {
-            Verb::Demo(arguments) => verbs::demo::run(&arguments, &mut out),
-            Verb::Data(arguments) => verbs::data::run(&arguments, &mut out),
-            Verb::New(arguments) => verbs::new::run(&arguments, &mut out),
-            Verb::Run(arguments) => verbs::run::run(&arguments, &mut out),
-            Verb::Sweep(arguments) => verbs::sweep::run(&arguments, &mut out),
-            Verb::Reproduce(arguments) => verbs::reproduce::run(&arguments, &mut out),
-            Verb::Resume(arguments) => verbs::resume::run(&arguments, &mut out),
-            Verb::Report(arguments) => verbs::report::run(&arguments, &mut out),
-            Verb::Eval(arguments) => verbs::eval::run(&arguments, &mut out),
-            Verb::Compare(arguments) => verbs::compare::run(&arguments, &mut out),
-            Verb::Export(arguments) => verbs::export::run(&arguments, &mut out),
-            Verb::Doctor(arguments) => verbs::doctor::run(&arguments, &mut out),
-            Verb::Completions(arguments) => {
-                verbs::completions::run(&arguments, Arguments::command(), &mut out)
-            }
-            Verb::Man(arguments) => verbs::man::run(&arguments, Arguments::command(), &mut out),
-        }
-    });
+    let parsed = Arguments::try_parse_from(words).map_err(Failure::Unparsed);
+    let result = parsed.and_then(|arguments| run(arguments.verb, &mut out));
     match result.and_then(|()| out.flush().map_err(Failure::from)) {
         Ok(()) | Err(Failure::OutputClosed) => 0,
         // Help and version, which go to standard output.
@@ -104,6 +88,26 @@ fn parse_and_run(words: Vec<OsString>) -> u8 {
             };
             failure.exit_code()
         }
+    }
+}
+
+fn run(verb: Verb, out: &mut impl Write) -> Result<(), Failure> {
+    match verb {
+        Verb::Demo(arguments) => verbs::demo::run(&arguments, out),
+        Verb::Data(arguments) => verbs::data::run(&arguments, out),
+        Verb::New(arguments) => verbs::new::run(&arguments, out),
+        Verb::Run(arguments) => verbs::run::run(&arguments, out),
+        Verb::Sweep(arguments) => verbs::sweep::run(&arguments, out),
+        Verb::Reproduce(arguments) => verbs::reproduce::run(&arguments, out),
+        Verb::Resume(arguments) => verbs::resume::run(&arguments, out),
+        Verb::Report(arguments) => verbs::report::run(&arguments, out),
+        Verb::Eval(arguments) => verbs::eval::run(&arguments, out),
+        Verb::Compare(arguments) => verbs::compare::run(&arguments, out),
+        Verb::Export(arguments) => verbs::export::run(&arguments, out),
+        Verb::Flower(arguments) => verbs::flower::run(&arguments, out),
+        Verb::Doctor(arguments) => verbs::doctor::run(&arguments, out),
+        Verb::Completions(arguments) => verbs::completions::run(&arguments, Arguments::command(), out),
+        Verb::Man(arguments) => verbs::man::run(&arguments, Arguments::command(), out),
     }
 }
 

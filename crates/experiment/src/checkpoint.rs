@@ -4,23 +4,22 @@ use std::path::Path;
 
 use fedspd_federated::{ClientState, ServerState};
 use fedspd_nn::schedule::EarlyStopping;
-use fedspd_run::atomic;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use crate::Error;
 use crate::scores::Score;
+use crate::sealed::{self, Magic};
 
 /// Where training is, as a checkpoint keeps it.
 pub(crate) trait Resting: Serialize + DeserializeOwned {
     /// What the file begins with.
-    const MAGIC: &[u8; 16];
+    const MAGIC: &Magic;
 }
 
 /// All clients in this process.
 impl Resting for Vec<CourseState> {
-    const MAGIC: &[u8; 16] = b"fedspd-ckpt-v1\n\0";
+    const MAGIC: &Magic = b"fedspd-ckpt-v1\n\0";
 }
 
 /// Where a seed is.
@@ -61,31 +60,16 @@ pub(crate) struct Past {
 
 impl<S: Resting> Checkpoint<S> {
     pub(crate) fn write(&self, path: &Path) -> Result<(), Error> {
-        let content = postcard::to_allocvec(self)
-            .map_err(|error| Error::Checkpoint { path: path.to_owned(), fault: error.to_string() })?;
-        let mut bytes = S::MAGIC.to_vec();
-        bytes.extend(Sha256::digest(&content));
-        bytes.extend(content);
-        Ok(atomic::write(path, &bytes)?)
+        sealed::write(path, S::MAGIC, self)
     }
 
     /// The checkpoint of a seed; none if it has not begun.
     pub(crate) fn read(path: &Path, config_hash: &str) -> Result<Option<Self>, Error> {
-        let fault = |fault: &str| Error::Checkpoint { path: path.to_owned(), fault: fault.to_owned() };
-        let bytes = match std::fs::read(path) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(fault(&error.to_string())),
-        };
-        let rest = bytes.strip_prefix(S::MAGIC).ok_or_else(|| fault("not a checkpoint of this version"))?;
-        let (sum, content) = rest.split_at_checked(32).ok_or_else(|| fault("cut off"))?;
-        if sum != Sha256::digest(content).as_slice() {
-            return Err(fault("damaged: its checksum does not fit"));
+        let checkpoint: Option<Self> = sealed::read(path, S::MAGIC)?;
+        if checkpoint.as_ref().is_some_and(|checkpoint| checkpoint.config_hash != config_hash) {
+            let fault = "of another configuration".to_owned();
+            return Err(Error::Checkpoint { path: path.to_owned(), fault });
         }
-        let checkpoint: Self = postcard::from_bytes(content).map_err(|error| fault(&error.to_string()))?;
-        if checkpoint.config_hash != config_hash {
-            return Err(fault("of another configuration"));
-        }
-        Ok(Some(checkpoint))
+        Ok(checkpoint)
     }
 }

@@ -91,12 +91,7 @@ impl Dataset {
 /// Those of reading and preparing; [`Error::Unsuitable`] if they are not what the network reads.
 pub fn load(config: &Config, progress: &impl Progress) -> Result<Dataset, Error> {
     let source = config.data.source()?;
-    let name = match &source {
-        Source::Definition(path) | Source::Npz(path) => path
-            .file_stem()
-            .map_or_else(|| config.data.name.clone(), |stem| stem.to_string_lossy().into_owned()),
-        _ => config.data.name.clone(),
-    };
+    let name = dataset_name(config, &source);
     let raw = config.model.kind == ModelKind::Eegnet;
     let (content, mut excluded) = match source {
         Source::Sample if raw => {
@@ -115,6 +110,16 @@ pub fn load(config: &Config, progress: &impl Progress) -> Result<Dataset, Error>
     };
     let content = chosen(config, content, &mut excluded)?;
     Ok(Dataset { name, content, excluded })
+}
+
+/// What the results call the data.
+pub(crate) fn dataset_name(config: &Config, source: &Source) -> String {
+    match source {
+        Source::Definition(path) | Source::Npz(path) => path
+            .file_stem()
+            .map_or_else(|| config.data.name.clone(), |stem| stem.to_string_lossy().into_owned()),
+        _ => config.data.name.clone(),
+    }
 }
 
 fn recordings(

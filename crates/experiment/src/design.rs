@@ -46,28 +46,12 @@ impl Design {
             let (subject, trials) = (all.subject.clone(), all.trials.len());
             return Err(SharingError::Calibration { first, subject, trials }.into());
         }
-        let asked = &config.split;
-        let kind = match asked.kind {
-            ConfiguredSplit::Stratified => {
-                SplitKind::Stratified { train: asked.train, val: asked.val, test: asked.test }
-            }
-            // What is left after the test is divided as training and validation would be among themselves.
-            ConfiguredSplit::LeaveRunOut => SplitKind::LeaveRunOut {
-                folds: asked.folds,
-                fold: asked.fold,
-                val: asked.val / (asked.train + asked.val),
-            },
-        };
-        let shards = partition.clients.iter().enumerate().map(|(number, client)| {
-            let stream = seed.stream(Purpose::Split).client(number as u32);
-            let split = split(about, client, &kind, stream)?;
-            Ok(Shard { train: split.train, validation: split.val, test: split.test })
-        });
+        let shards = partition.clients.iter().enumerate();
+        let shards = shards.map(|(number, client)| shard(config, about, client, number as u32, seed));
         let shards = shards.collect::<Result<Vec<_>, Error>>()?;
-        if let SplitKind::LeaveRunOut { folds, fold, .. } = kind
-            && shards.iter().all(|shard| shard.test.is_empty())
-        {
-            return Err(SharingError::EmptyFold { folds, fold }.into());
+        let split = &config.split;
+        if split.kind == ConfiguredSplit::LeaveRunOut && shards.iter().all(|shard| shard.test.is_empty()) {
+            return Err(SharingError::EmptyFold { folds: split.folds, fold: split.fold }.into());
         }
         Ok(Self {
             clients: partition.clients,
@@ -75,6 +59,22 @@ impl Design {
             held_out: partition.held_out,
             unused: partition.unused,
         })
+    }
+
+    /// That of one client, all of whose trials these are; with its number among the clients of the federation.
+    pub(crate) fn of_site(
+        config: &Config,
+        about: &About,
+        seed: u64,
+        name: &str,
+        number: u32,
+    ) -> Result<Self, Error> {
+        let subjects = about.subjects().into_iter().map(str::to_owned).collect();
+        let assignment = Assignment::Map(vec![(name.to_owned(), subjects)]);
+        let clients = partition(about, &assignment, &[], Seed(seed))?.clients;
+        let shards = clients.iter().map(|client| shard(config, about, client, number, Seed(seed)));
+        let shards = shards.collect::<Result<_, _>>()?;
+        Ok(Self { clients, shards, held_out: Vec::new(), unused: Vec::new() })
     }
 
     /// What a person should know before training: subjects that nobody has, and clients that cannot be scored.
@@ -86,24 +86,10 @@ impl Design {
                 self.unused.join(", ")
             ));
         }
-        for (what, means) in
-            [("validation", "has no say in the learning rate"), ("test", "is not in the test scores")]
-        {
-            let trials =
-                |shard: &Shard| if what == "test" { shard.test.len() } else { shard.validation.len() };
-            let without = self.clients.iter().zip(&self.shards).filter(|(_, shard)| trials(shard) == 0);
-            let names: Vec<&str> = without.map(|(client, _)| &*client.name).collect();
-            match names[..] {
-                [] => {}
-                [one] => warnings.push(format!("{one} has no {what} trials: it {means}")),
-                [first, ..] if names.len() < self.clients.len() => warnings.push(format!(
-                    "{} of {} clients have no {what} trials, {first} the first of them: such a client {means}",
-                    names.len(),
-                    self.clients.len()
-                )),
-                _ => warnings.push(format!("no client has {what} trials: there are no {what} scores")),
-            }
-        }
+        let clients = self.clients.iter().zip(&self.shards);
+        let clients =
+            clients.map(|(client, shard)| (&*client.name, shard.validation.len(), shard.test.len()));
+        warnings.extend(unscored(&clients.collect::<Vec<_>>()));
         warnings
     }
 
@@ -143,6 +129,47 @@ impl Design {
         });
         SeedShards { seed, clients: clients.collect(), held_out: held_out.collect() }
     }
+}
+
+/// What a client's trials are for.
+fn shard(config: &Config, about: &About, client: &Client, number: u32, seed: Seed) -> Result<Shard, Error> {
+    let asked = &config.split;
+    let kind = match asked.kind {
+        ConfiguredSplit::Stratified => {
+            SplitKind::Stratified { train: asked.train, val: asked.val, test: asked.test }
+        }
+        // What is left after the test is divided as training and validation would be among themselves.
+        ConfiguredSplit::LeaveRunOut => SplitKind::LeaveRunOut {
+            folds: asked.folds,
+            fold: asked.fold,
+            val: asked.val / (asked.train + asked.val),
+        },
+    };
+    let split = split(about, client, &kind, seed.stream(Purpose::Split).client(number))?;
+    Ok(Shard { train: split.train, validation: split.val, test: split.test })
+}
+
+/// Who cannot be scored, of clients with so many trials for validation and for the test.
+pub(crate) fn unscored(clients: &[(&str, usize, usize)]) -> Vec<String> {
+    let mut warnings = Vec::new();
+    for (what, means) in
+        [("validation", "has no say in the learning rate"), ("test", "is not in the test scores")]
+    {
+        let without =
+            clients.iter().filter(|client| if what == "test" { client.2 == 0 } else { client.1 == 0 });
+        let names: Vec<&str> = without.map(|client| client.0).collect();
+        match names[..] {
+            [] => {}
+            [one] => warnings.push(format!("{one} has no {what} trials: it {means}")),
+            [first, ..] if names.len() < clients.len() => warnings.push(format!(
+                "{} of {} clients have no {what} trials, {first} the first of them: such a client {means}",
+                names.len(),
+                clients.len()
+            )),
+            _ => warnings.push(format!("no client has {what} trials: there are no {what} scores")),
+        }
+    }
+    warnings
 }
 
 /// Every client that is given work of its own exists.

@@ -150,6 +150,76 @@ pub enum Error {
         /// Why.
         reason: String,
     },
+    /// Something that a run on several machines cannot have.
+    #[error("a run on several machines {fault}; found: {found}")]
+    Remote {
+        /// What it must be.
+        fault: &'static str,
+        /// What it is.
+        found: String,
+    },
+    /// Numbers of sites are not 0, 1, 2 and so on.
+    #[error("{count} of {sites} sites have number {number}; numbers are 0, 1, 2 and so on, each once")]
+    SiteNumber {
+        /// Which number.
+        number: u32,
+        /// How many have it.
+        count: usize,
+        /// How many sites there are.
+        sites: usize,
+    },
+    /// A site has another version of this software.
+    #[error("`{site}` has fedspd {found}, the server has {expected}")]
+    SiteVersion {
+        /// Which.
+        site: String,
+        /// Its version.
+        found: String,
+        /// Ours.
+        expected: &'static str,
+    },
+    /// Sites have data that one network cannot read.
+    #[error("`{site}` has {what} {found}, `{first}` has {expected}")]
+    SitesDiffer {
+        /// What differs.
+        what: &'static str,
+        /// A site.
+        first: String,
+        /// What it has.
+        expected: String,
+        /// Another.
+        site: String,
+        /// What that one has.
+        found: String,
+    },
+    /// What a site keeps cannot be used.
+    #[error("{}: {fault}", path.display())]
+    SiteState {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong with it.
+        fault: String,
+    },
+    /// Training at a site failed.
+    #[error("round {}: {reason}", round + 1)]
+    SiteFailed {
+        /// The round, counted from 0.
+        round: u32,
+        /// Why.
+        reason: String,
+    },
+    /// A message of the server is not of this model.
+    #[error("the message of the server: {fault}")]
+    Message {
+        /// What is wrong with it.
+        fault: String,
+    },
+    /// The sites are not those that the run began with.
+    #[error("the sites or their trials have changed since the run began: {}", path.display())]
+    SitesChanged {
+        /// What says who they were.
+        path: PathBuf,
+    },
     /// Threads could not be started.
     #[error("{threads} threads cannot be started: {reason}")]
     Threads {
@@ -203,7 +273,10 @@ impl Error {
             Self::Alignment { model: "SPDnet", .. } => Some("use `riemannian` or `log-euclidean`".into()),
             Self::Alignment { .. } => Some("use `euclidean`".into()),
             Self::Threads { .. } => Some("use fewer, with `--threads`".into()),
-            Self::DataChanged { .. } | Self::ConfigChanged { .. } => Some("begin a new run".into()),
+            Self::SiteNumber { .. } => Some("give every node its own `partition-id`".into()),
+            Self::SiteVersion { .. } => Some("install the same wheel everywhere".into()),
+            Self::SiteState { .. } => Some("it was written by an earlier round of this run: look for it where the site keeps its state, or begin a new run".into()),
+            Self::DataChanged { .. } | Self::ConfigChanged { .. } | Self::SitesChanged { .. } => Some("begin a new run".into()),
             Self::Checkpoint { .. } => Some("delete the file, and the seed begins anew".into()),
             _ => None,
         }

@@ -7,13 +7,15 @@ use fedspd_manifold::Real;
 use fedspd_nn::file::Manifest;
 use fedspd_nn::{EegExamples, EegNet, EegNetConfig, Examples, Model, ParamSet, RawTrials, SpdNet, SpdTrials};
 
-use crate::config::{AlignFit, AlignKind, Config, Mode, ModelKind, Precision, Weighting};
+use crate::config::{AlignFit, AlignKind, Config, Mode, ModelKind, Precision};
 use crate::data::{Content, Dataset, load};
 use crate::design::Design;
 use crate::portrait::Sitting;
+use crate::results::table;
 use crate::seed_run::{SeedRun, Setting};
 use crate::store::Store;
 use crate::{Ended, Error, Observer, align, network};
+use fedspd_run::ResultTable;
 
 /// The name of z-scores among the treatments of a model file.
 pub(crate) const Z_SCORE: &str = "z-score";
@@ -22,7 +24,7 @@ pub(crate) const Z_SCORE: &str = "z-score";
 pub(crate) struct SpdData<T> {
     pub(crate) net: SpdNet<T>,
     pub(crate) examples: Examples<T>,
-    unit: String,
+    pub(crate) unit: String,
     sitting: Option<Sitting>,
 }
 
@@ -96,7 +98,7 @@ impl Experiment {
     }
 
     /// What is done to trials before the network gets them, in order, by names that a model file keeps.
-    fn treatment(&self) -> Vec<String> {
+    pub(crate) fn treatment(&self) -> Vec<String> {
         let making = &self.dataset.about().making;
         let align = match self.config.align.kind {
             AlignKind::None => making.align,
@@ -313,20 +315,9 @@ impl Experiment {
         Some(format!("each {} on {trials}, without labels{scored}", done.join(" and ")))
     }
 
-    /// How much each client's reply counts, in words.
-    pub(crate) fn weights(&self) -> &'static str {
-        match self.config.federated.weights {
-            Weighting::Uniform => "uniform",
-            Weighting::ByTrials => "by-trials",
-        }
-    }
-
-    /// What the results call the way of averaging.
-    pub(crate) fn aggregation(&self) -> &'static str {
-        match self.config.mode {
-            Mode::Federated => network::server(&self.config).aggregation.name(),
-            Mode::Centralised | Mode::Local => "none",
-        }
+    /// The rows of some seeds.
+    pub(crate) fn table(&self, seeds: &[(u64, SeedRun)]) -> ResultTable {
+        table(&self.config, &self.dataset.name, self.alignment(), seeds)
     }
 }
 

@@ -7,6 +7,7 @@
 //! | subjects go to clients, and their trials to training, validation and test | [`partition`], [`split`], [`Design`] |
 //! | each subject is aligned after the split | `align` |
 //! | training in any mode, seed by seed, from a checkpoint if there is one | [`Experiment`], [`run`], [`Resumable`] |
+//! | the same with every client on a machine of its own | [`remote`] |
 //! | several runs: the paper's, or all values of a setting | [`Several`], [`reproduction`], [`sweep`] |
 //! | predictions become numbers | [`metrics`] |
 //! | what a trained network looks at | `portrait` |
@@ -33,12 +34,14 @@ mod observer;
 pub mod partition;
 mod portrait;
 mod predict;
+pub mod remote;
 pub mod reproduction;
 mod results;
 mod resume_command;
 mod round_event;
 mod runner;
 mod scores;
+mod sealed;
 mod seed_run;
 mod sharing_error;
 mod spectra;

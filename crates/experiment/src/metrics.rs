@@ -21,6 +21,17 @@ impl Confusion {
         Self { classes, counts: vec![0; classes * classes] }
     }
 
+    /// Counts that were taken elsewhere: a row for each true class.
+    ///
+    /// # Errors
+    /// When there are not as many as pairs of classes.
+    pub fn of(classes: usize, counts: &[u64]) -> Result<Self, SharingError> {
+        if counts.len() != classes * classes {
+            return Err(SharingError::Counts { expected: classes * classes, found: counts.len() });
+        }
+        Ok(Self { classes, counts: counts.to_vec() })
+    }
+
     /// Counts a trial.
     ///
     /// # Errors

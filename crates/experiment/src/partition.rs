@@ -109,13 +109,18 @@ fn check_map(map: &[(String, Vec<String>)]) -> Result<(), SharingError> {
     if map.is_empty() {
         return Err(SharingError::NoClients);
     }
+    check_names(map.iter().map(|(name, _)| &**name))
+}
+
+/// Names that results can be reported under.
+pub(crate) fn check_names<'a>(clients: impl Iterator<Item = &'a str>) -> Result<(), SharingError> {
     let mut names = std::collections::HashSet::new();
-    for (name, _) in map {
-        if RESERVED.contains(&name.as_str()) {
-            return Err(SharingError::ClientName { name: name.clone() });
+    for name in clients {
+        if RESERVED.contains(&name) {
+            return Err(SharingError::ClientName { name: name.to_owned() });
         }
         if !names.insert(name) {
-            return Err(SharingError::ClientTwice { name: name.clone() });
+            return Err(SharingError::ClientTwice { name: name.to_owned() });
         }
     }
     Ok(())

@@ -2,25 +2,25 @@
 
 use fedspd_run::{ResultRow, ResultTable};
 
-use crate::config::ModelKind;
-use crate::experiment::Experiment;
+use crate::config::{Config, Mode, ModelKind, Weighting};
 use crate::network;
 use crate::scores::Score;
 use crate::seed_run::SeedRun;
 
 /// The rows of all seeds.
-pub(crate) fn table(experiment: &Experiment, seeds: &[(u64, SeedRun)]) -> ResultTable {
-    let config = &experiment.config;
+pub(crate) fn table(config: &Config, dataset: &str, align: &str, seeds: &[(u64, SeedRun)]) -> ResultTable {
+    let server = network::server(config);
+    let aggregation = if config.mode == Mode::Federated { server.aggregation.name() } else { "none" };
     let mut rows = Vec::new();
     for (seed, run) in seeds {
         let mut add = |round: u32, score: &Score| {
             rows.push(ResultRow {
-                dataset: experiment.dataset.name.clone(),
+                dataset: dataset.to_owned(),
                 model: model_name(config.model.kind).to_owned(),
                 mode: mode_name(config.mode).to_owned(),
-                aggregation: experiment.aggregation().to_owned(),
-                participation: network::server(config).participation,
-                align: experiment.alignment().to_owned(),
+                aggregation: aggregation.to_owned(),
+                participation: server.participation,
+                align: align.to_owned(),
                 seed: *seed,
                 round,
                 client: score.client.clone(),
@@ -45,10 +45,18 @@ pub(crate) fn model_name(kind: ModelKind) -> &'static str {
     }
 }
 
-pub(crate) fn mode_name(mode: crate::config::Mode) -> &'static str {
+pub(crate) fn mode_name(mode: Mode) -> &'static str {
     match mode {
-        crate::config::Mode::Federated => "federated",
-        crate::config::Mode::Centralised => "centralised",
-        crate::config::Mode::Local => "local",
+        Mode::Federated => "federated",
+        Mode::Centralised => "centralised",
+        Mode::Local => "local",
+    }
+}
+
+/// How much each client's reply counts.
+pub(crate) fn weights_name(weights: Weighting) -> &'static str {
+    match weights {
+        Weighting::Uniform => "uniform",
+        Weighting::ByTrials => "by-trials",
     }
 }

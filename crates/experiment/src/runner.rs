@@ -12,7 +12,7 @@ use fedspd_run::{
 use crate::checkpoint::{Checkpoint, CourseState};
 use crate::config::Config;
 use crate::experiment::Experiment;
-use crate::results::{model_name, table};
+use crate::results::{model_name, weights_name};
 use crate::seed_run::SeedRun;
 use crate::store::Store;
 use crate::{Ended, Error, Observer};
@@ -25,7 +25,7 @@ pub fn in_memory(
     experiment: &Experiment,
     observer: &mut (dyn Observer + Send),
 ) -> Result<ResultTable, Error> {
-    in_pool(experiment, || {
+    in_pool(experiment.threads(), || {
         let mut seeds = Vec::new();
         for &seed in experiment.config.run.seeds.as_slice() {
             let (run, ended) = experiment.run_seed(seed, None, observer)?;
@@ -34,7 +34,7 @@ pub fn in_memory(
                 break;
             }
         }
-        Ok(table(experiment, &seeds))
+        Ok(experiment.table(&seeds))
     })
 }
 
@@ -47,7 +47,7 @@ pub fn fit(experiment: &Experiment, observer: &mut (dyn Observer + Send)) -> Res
     let &[seed] = experiment.config.run.seeds.as_slice() else {
         return Err(reason("several seeds give several models"));
     };
-    let (run, ended) = in_pool(experiment, || experiment.run_seed(seed, None, observer))?;
+    let (run, ended) = in_pool(experiment.threads(), || experiment.run_seed(seed, None, observer))?;
     match (run.model, ended) {
         (_, Ended::Interrupted { .. }) => Ok(None),
         (Some(model), Ended::Finished) => Ok(Some(model?)),
@@ -165,7 +165,7 @@ fn go_on(
     manifest.status = Status::Running;
     manifest.write(&folder.manifest())?;
     let mut seeds: Vec<(u64, SeedRun)> = Vec::new();
-    let trained = in_pool(experiment, || {
+    let trained = in_pool(experiment.threads(), || {
         for &seed in experiment.config.run.seeds.as_slice() {
             let (run, ended) = experiment.run_seed(seed, Some(&mut store), observer)?;
             seeds.push((seed, run));
@@ -173,7 +173,7 @@ fn go_on(
                 return Ok(ended);
             }
             // A reader of the folder sees every seed as soon as it is done.
-            table(experiment, &seeds).write(&folder.results())?;
+            experiment.table(&seeds).write(&folder.results())?;
         }
         Ok(Ended::Finished)
     });
@@ -186,7 +186,7 @@ fn go_on(
     manifest.peak_memory_bytes = peak_memory();
     manifest.write(&folder.manifest())?;
     let ended = trained?;
-    let results = table(experiment, &seeds);
+    let results = experiment.table(&seeds);
     results.write(&folder.results())?;
     if ended == Ended::Finished {
         headline(&results).write(&folder.summary())?;
@@ -199,11 +199,10 @@ fn go_on(
 }
 
 /// Within a pool of as many threads as the run may use.
-fn in_pool<R: Send>(
-    experiment: &Experiment,
+pub(crate) fn in_pool<R: Send>(
+    threads: usize,
     work: impl FnOnce() -> Result<R, Error> + Send,
 ) -> Result<R, Error> {
-    let threads = experiment.threads();
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     pool.map_err(|error| Error::Threads { threads, reason: error.to_string() })?.install(work)
 }
@@ -227,7 +226,7 @@ fn manifest(experiment: &Experiment, name: &str) -> Result<Manifest, Error> {
         alignment: experiment.alignment().to_owned(),
         transductive: experiment.is_transductive(),
         held_out: experiment.held_out_note(),
-        weights: experiment.weights().to_owned(),
+        weights: weights_name(config.federated.weights).to_owned(),
         model: model_name(config.model.kind).to_owned(),
         parameters: experiment.parameter_counts()?.0 as u64,
         cpu_path: cpu.name().to_owned(),
@@ -239,7 +238,7 @@ fn manifest(experiment: &Experiment, name: &str) -> Result<Manifest, Error> {
 }
 
 /// The most memory that this process has used so far, where the system says.
-fn peak_memory() -> Option<u64> {
+pub(crate) fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
     Some(line.split_whitespace().nth(1)?.parse::<u64>().ok()? * 1024)

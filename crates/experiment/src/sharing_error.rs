@@ -48,6 +48,14 @@ pub enum SharingError {
         /// The first of those who do.
         known: String,
     },
+    /// A confusion matrix of another shape.
+    #[error("a confusion matrix of {found} counts where {expected} were expected")]
+    Counts {
+        /// How many pairs of classes there are.
+        expected: usize,
+        /// How many counts came.
+        found: usize,
+    },
     /// The data have no trials.
     #[error("there are no trials to share out")]
     NoTrials,

@@ -8,6 +8,7 @@ mod arrays;
 mod averages;
 mod choice;
 mod error;
+mod flower;
 mod model;
 mod spd;
 mod spectral;
@@ -32,6 +33,8 @@ mod _core {
     use super::command;
     #[pymodule_export]
     use super::error::{ConvergenceError, Error, NotPositiveDefiniteError};
+    #[pymodule_export]
+    use super::flower::{Coordinator, Site, resolve};
     #[pymodule_export]
     use super::model::{Model, train};
     #[pymodule_export]

@@ -7,6 +7,7 @@ pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod eval;
 pub(crate) mod export;
+pub(crate) mod flower;
 pub(crate) mod man;
 pub(crate) mod new;
 pub(crate) mod report;

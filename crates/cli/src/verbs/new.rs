@@ -35,8 +35,8 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     )?)
 }
 
-/// A file that is there already is the user's to move; what else the system refuses is the machine's.
-fn unwritten(path: &Path, error: std::io::Error) -> Failure {
+/// What is there already is the user's to move; what else the system refuses is the machine's.
+pub(super) fn unwritten(path: &Path, error: std::io::Error) -> Failure {
     if error.kind() == std::io::ErrorKind::AlreadyExists {
         return Failure::Usage(format!("{} cannot be written: {error}", path.display()));
     }

@@ -39,6 +39,7 @@ pages! {
     physionet_mi: "physionet-mi.md",
     own_data: "own-data.md",
     methods: "methods.md",
+    flower: "flower.md",
     compare: "compare.md",
     configuration: "configuration.md",
     the_run_folder: "run-folder.md",

@@ -10,6 +10,7 @@ mod data;
 mod metrics;
 mod modes;
 mod partition;
+mod remote;
 mod runs;
 mod several;
 mod split;

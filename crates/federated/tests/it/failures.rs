@@ -95,6 +95,29 @@ fn a_round_without_replies_keeps_the_model() {
     assert_eq!(server.plan().unwrap().round, 1);
 }
 
+/// Too few replies leave the round open, and everyone who does not count is named.
+#[test]
+fn a_round_needs_its_quorum() {
+    let clients = Clients::small();
+    let config = ServerConfig { on_client_failure: OnFailure::Skip, quorum: 3, ..fast() };
+    let mut server = clients.server(config.clone());
+    server.submit(0, reply(&server, |_| {})).unwrap();
+    server.submit(1, reply(&server, |_| {})).unwrap();
+    server.submit(3, Err("its disk is full".into())).unwrap();
+    let before = server.state();
+    let error = server.close().unwrap_err();
+    let said =
+        "round 1: 2 of 4 replies count, 3 are needed; client 3: it did not reply; client 4: its disk is full";
+    assert_eq!(error.to_string(), said);
+    assert!(error.hint().unwrap().contains("quorum"));
+    assert_eq!(server.state(), before);
+    let mut server = clients.server(config);
+    for client in [0, 1, 3] {
+        server.submit(client, reply(&server, |_| {})).unwrap();
+    }
+    assert_eq!(server.close().unwrap().dropped.len(), 1);
+}
+
 /// `W` and `-W` cancel: there is no polar factor, and `rl-avg` returns to `W`.
 #[test]
 fn a_mean_without_rank_falls_back_to_the_liftings() {
@@ -167,6 +190,10 @@ fn settings_out_of_range_are_named() {
         (
             ServerConfig { learning_rate: 0.0, ..fast() },
             "`learning_rate` is 0.0; it must be positive and finite",
+        ),
+        (
+            ServerConfig { participation: 0.5, quorum: 3, ..fast() },
+            "`quorum` is 3; it must be at most as many as take part in a round, 2",
         ),
     ];
     for (config, expected) in cases {

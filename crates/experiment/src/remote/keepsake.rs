@@ -1,0 +1,56 @@
+//! What a site keeps from round to round, on its own disk: one version for each round it trained in.
+//!
+//! The server says which version a round begins with, the one of the last round in which the site's reply counted. A round that is repeated, because the server
+//! never closed it, begins with the same version again; what a reply that did not count has left behind is never asked for.
+
+use std::path::{Path, PathBuf};
+
+use fedspd_federated::ClientState;
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+use crate::sealed::{self, Magic};
+
+const MAGIC: &Magic = b"fedspd-site-v1\n\0";
+
+/// The folder of a site's states of one run.
+pub(super) struct Keepsakes {
+    folder: PathBuf,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Keepsake {
+    round: u32,
+    state: ClientState,
+}
+
+impl Keepsakes {
+    /// Those of a run, by its configuration and seed; of a site by its number, should several share a disk.
+    pub(super) fn new(root: &Path, config_hash: &str, seed: u64, number: u32) -> Self {
+        let hash = config_hash.get(..16).unwrap_or(config_hash);
+        Self { folder: root.join(format!("{hash}-seed-{seed}")).join(format!("site-{number}")) }
+    }
+
+    fn path(&self, round: u32) -> PathBuf {
+        self.folder.join(format!("round-{:04}.state", round + 1))
+    }
+
+    /// The state after a round, counted from 0; before the first there is none.
+    pub(super) fn read(&self, round: Option<u32>) -> Result<ClientState, Error> {
+        let Some(round) = round else { return Ok(ClientState::default()) };
+        let path = self.path(round);
+        let missing = |fault: &str| Error::SiteState { path: path.clone(), fault: fault.to_owned() };
+        let kept: Keepsake = sealed::read(&path, MAGIC)?.ok_or_else(|| missing("it is not there"))?;
+        if kept.round != round {
+            return Err(missing("it is of another round"));
+        }
+        Ok(kept.state)
+    }
+
+    /// Writes the state after a round.
+    pub(super) fn write(&self, round: u32, state: ClientState) -> Result<(), Error> {
+        let refused = |source| fedspd_run::Error::File { path: self.folder.clone(), source };
+        std::fs::create_dir_all(&self.folder).map_err(refused)?;
+        sealed::write(&self.path(round), MAGIC, &Keepsake { round, state })
+    }
+}

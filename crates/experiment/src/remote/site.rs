@@ -1,0 +1,219 @@
+//! A client on a machine of its own.
+
+use std::path::Path;
+
+use fedspd_eeg::prepare::Progress;
+use fedspd_federated::Shard;
+use fedspd_manifold::Real;
+use fedspd_nn::{EegExamples, EegNet, Examples, Model, RawTrials, Seed, SpdNet, SpdTrials};
+
+use super::introduction::{Counts, Facts, Introduction};
+use super::keepsake::Keepsakes;
+use super::workbench::{Work, Workbench};
+use crate::Error;
+use crate::config::{Config, Precision};
+use crate::data::Content;
+use crate::design::Design;
+use crate::experiment::{Experiment, SpdData};
+use crate::metrics::Confusion;
+
+/// A client with its own trials, and what it keeps from round to round on its own disk.
+pub struct Site {
+    name: String,
+    number: u32,
+    experiment: Experiment,
+    seed: u64,
+    shard: Shard,
+    unit_read: String,
+    work: Box<dyn Work>,
+    keepsakes: Keepsakes,
+}
+
+/// What a round asks of a site.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Assignment {
+    /// The round, counted from 0.
+    pub round: u32,
+    /// How many epochs.
+    pub epochs: u32,
+    /// How fast.
+    pub learning_rate: f64,
+    /// The last round in which this site's reply counted: its state after that is what it begins with.
+    pub since: Option<u32>,
+    /// What it starts from.
+    pub parameters: Vec<u8>,
+}
+
+/// What a site sends after training.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reply {
+    /// What it learned.
+    pub parameters: Vec<u8>,
+    /// How many trials it trained on.
+    pub trials: usize,
+    /// The mean loss of its last epoch.
+    pub loss: f64,
+}
+
+/// What a model made of the trials of one split.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verdict {
+    /// The mean cross-entropy.
+    pub loss: f64,
+    /// How often each class was taken for each: a row for each true class.
+    pub confusion: Vec<u64>,
+}
+
+/// What a model made of a site's trials; nothing where it has none, or was not asked.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Judgement {
+    /// Of its validation trials.
+    pub validation: Option<Verdict>,
+    /// Of its test trials.
+    pub test: Option<Verdict>,
+}
+
+impl Site {
+    /// Loads the data of a site. `config` is the run's, with this site's own data; `config_hash` is that of the run's as the server has it.
+    ///
+    /// # Errors
+    /// Whatever happens in loading, splitting and aligning.
+    pub fn open(
+        config: Config,
+        config_hash: &str,
+        name: &str,
+        number: u32,
+        state: &Path,
+        progress: &impl Progress,
+    ) -> Result<Self, Error> {
+        let &[seed] = config.run.seeds.as_slice() else {
+            return Err(Error::Remote { fault: "has one seed", found: format!("{:?}", config.run.seeds) });
+        };
+        let experiment = Experiment::new(config, progress)?;
+        let design = Design::of_site(&experiment.config, experiment.dataset.about(), seed, name, number)?;
+        let precision = experiment.config.model.resolved_precision();
+        let (work, unit_read) = match (&experiment.dataset.content, precision) {
+            (Content::Covariances(_), Precision::F64) => spdnet::<f64>(&experiment, &design, seed, number)?,
+            (Content::Covariances(_), Precision::F32) => spdnet::<f32>(&experiment, &design, seed, number)?,
+            (Content::Trials(_), Precision::F64) => eegnet::<f64>(&experiment, &design, seed, number)?,
+            (Content::Trials(_), Precision::F32) => eegnet::<f32>(&experiment, &design, seed, number)?,
+        };
+        let keepsakes = Keepsakes::new(state, config_hash, seed, number);
+        let shard = only(&design)?;
+        Ok(Self { name: name.to_owned(), number, experiment, seed, shard, unit_read, work, keepsakes })
+    }
+
+    /// Names and shapes of the parameters that travel, in their order.
+    pub fn travelling(&self) -> Vec<(String, Vec<usize>)> {
+        self.work.travelling()
+    }
+
+    /// What the server must know of it.
+    ///
+    /// # Errors
+    /// When training on its trials would be futile.
+    pub fn introduce(&self) -> Result<Introduction, Error> {
+        let (experiment, about) = (&self.experiment, self.experiment.dataset.about());
+        let (inputs, samples) = match &experiment.dataset.content {
+            Content::Covariances(covariances) => (covariances.inputs.len(), None),
+            Content::Trials(trials) => (1, Some(trials.length())),
+        };
+        let count = |trials: &[usize]| {
+            let mut counts = vec![0; about.classes.len()];
+            trials.iter().for_each(|&trial| counts[about.origins[trial].label] += 1);
+            counts
+        };
+        Ok(Introduction {
+            name: self.name.clone(),
+            number: self.number,
+            fedspd: env!("CARGO_PKG_VERSION").to_owned(),
+            seed: self.seed,
+            facts: Facts {
+                classes: about.classes.clone(),
+                channels: about.channels.clone(),
+                inputs,
+                samples,
+                sfreq: about.sfreq,
+                unit: about.unit.clone(),
+                unit_read: self.unit_read.clone(),
+                treatment: experiment.treatment(),
+                alignment: experiment.alignment().to_owned(),
+                transductive: experiment.is_transductive(),
+            },
+            trials: Counts {
+                train: count(&self.shard.train),
+                validation: count(&self.shard.validation),
+                test: count(&self.shard.test),
+            },
+            warning: self.work.check()?,
+        })
+    }
+
+    /// A round's work. What is to be kept is on the disk before the reply is given.
+    ///
+    /// # Errors
+    /// [`Error::SiteFailed`] if training fails; [`Error::SiteState`] if the state that the server asks for is not there; [`Error::Message`].
+    pub fn train(&self, task: &Assignment) -> Result<Reply, Error> {
+        let (reply, state) = self.work.train(task, &self.keepsakes.read(task.since)?)?;
+        self.keepsakes.write(task.round, state)?;
+        Ok(reply)
+    }
+
+    /// What a model makes of the site's trials, with the site's own local parameters.
+    ///
+    /// # Errors
+    /// As [`Site::train`].
+    pub fn evaluate(&self, parameters: &[u8], since: Option<u32>, tested: bool) -> Result<Judgement, Error> {
+        let state = self.keepsakes.read(since)?;
+        let about = self.experiment.dataset.about();
+        let verdict = |trials: &[usize]| -> Result<Option<Verdict>, Error> {
+            let Some(evaluation) = self.work.evaluate(parameters, &state, trials)? else { return Ok(None) };
+            let mut confusion = Confusion::new(about.classes.len());
+            for (&trial, &predicted) in trials.iter().zip(&evaluation.predictions) {
+                confusion.add(about.origins[trial].label, predicted)?;
+            }
+            Ok(Some(Verdict { loss: evaluation.loss, confusion: confusion.counts().to_vec() }))
+        };
+        let validation = verdict(&self.shard.validation)?;
+        let test = if tested { verdict(&self.shard.test)? } else { None };
+        Ok(Judgement { validation, test })
+    }
+}
+
+/// The one shard of a site.
+fn only(design: &Design) -> Result<Shard, Error> {
+    design.shards.first().cloned().ok_or(Error::Nothing)
+}
+
+type Ready = (Box<dyn Work>, String);
+
+fn spdnet<T: Real>(experiment: &Experiment, design: &Design, seed: u64, number: u32) -> Result<Ready, Error>
+where
+    SpdNet<T>: Model<T, Trials = SpdTrials<T>, Examples = Examples<T>>,
+{
+    let SpdData { net, examples, unit, .. } = experiment.spd_examples::<T>(design, false)?;
+    Ok((workbench(experiment, net, examples, only(design)?, seed, number), unit))
+}
+
+fn eegnet<T: Real>(experiment: &Experiment, design: &Design, seed: u64, number: u32) -> Result<Ready, Error>
+where
+    EegNet<T>: Model<T, Trials = RawTrials<T>, Examples = EegExamples<T>>,
+{
+    let (net, examples, unit) = experiment.eeg_examples::<T>(design)?;
+    Ok((workbench(experiment, net, examples, only(design)?, seed, number), unit))
+}
+
+fn workbench<T: Real, M: Model<T> + Send + 'static>(
+    experiment: &Experiment,
+    model: M,
+    examples: M::Examples,
+    shard: Shard,
+    seed: u64,
+    number: u32,
+) -> Box<dyn Work>
+where
+    M::Examples: Send,
+{
+    let (config, threads) = (experiment.config.clone(), experiment.threads());
+    Box::new(Workbench { model, examples, shard, config, seed: Seed(seed), number, threads })
+}

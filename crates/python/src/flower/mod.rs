@@ -1,0 +1,48 @@
+//! Federated training on several machines, for `fedspd.flower`: bytes in, bytes out.
+
+mod coordinator;
+mod site;
+
+use fedspd_experiment::config::{Config, ConfigError, Override, Precision, Preset};
+use pyo3::prelude::*;
+
+pub(crate) use coordinator::Coordinator;
+pub(crate) use site::Site;
+
+use crate::error::of_experiment;
+use crate::watch::Watch;
+
+/// The whole configuration as TOML: that of a built-in experiment by its name, or that of a file's text; with changes such as `train.lr=0.01`.
+#[pyfunction]
+pub(crate) fn resolve(text: &str, file: &str, changes: Vec<String>) -> PyResult<String> {
+    let changes = overrides(&changes).map_err(|error| of_experiment(&error.into()))?;
+    let config = match Preset::find(file) {
+        Some(preset) => preset.config(&changes),
+        None => Config::parse(text, file, &changes),
+    };
+    Ok(config.map_err(|error| of_experiment(&error.into()))?.to_toml())
+}
+
+fn overrides(changes: &[String]) -> Result<Vec<Override>, ConfigError> {
+    changes.iter().map(|change| change.parse()).collect()
+}
+
+/// The type of numbers that travel, as NumPy writes it.
+fn dtype(config: &Config) -> &'static str {
+    match config.model.resolved_precision() {
+        Precision::F64 => "<f8",
+        Precision::F32 => "<f4",
+    }
+}
+
+/// Calls what may warn, without holding the interpreter.
+fn heard<R: Send>(
+    python: Python<'_>,
+    call: impl FnOnce(&mut Watch) -> Result<R, fedspd_experiment::Error> + Send,
+) -> PyResult<R> {
+    let logger = python.import("logging")?.call_method1("getLogger", ("fedspd",))?;
+    let mut watch = Watch::new(logger.unbind());
+    let result = python.detach(|| call(&mut watch));
+    watch.fault()?;
+    result.map_err(|error| of_experiment(&error))
+}

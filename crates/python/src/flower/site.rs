@@ -1,0 +1,94 @@
+//! A client.
+
+use std::path::PathBuf;
+
+use fedspd_experiment::config::Config;
+use fedspd_experiment::remote::{self, Assignment, Verdict};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use super::{dtype, heard, overrides};
+use crate::error::{Error, of_experiment};
+use crate::watch::Watch;
+
+/// A client with its own trials, and what it keeps from round to round on its own disk.
+#[pyclass(module = "fedspd._core")]
+pub(crate) struct Site {
+    inner: remote::Site,
+    dtype: &'static str,
+}
+
+/// A reply: parameters, trials, loss.
+type Sent<'py> = (Bound<'py, PyBytes>, usize, f64);
+/// The mean loss of a split, and its confusion matrix row by row.
+type Seen = Option<(f64, Vec<u64>)>;
+
+#[pymethods]
+impl Site {
+    /// Takes the server's configuration as TOML, and what is different here, such as `data.name=/data/eeg.npz`.
+    #[new]
+    fn new(
+        python: Python<'_>,
+        config: &str,
+        changes: Vec<String>,
+        name: &str,
+        number: u32,
+        state: PathBuf,
+    ) -> PyResult<Self> {
+        let parse = |changes: &[String]| {
+            let read = overrides(changes)
+                .and_then(|changes| Config::parse(config, "the run's configuration", &changes));
+            read.map_err(|error| of_experiment(&error.into()))
+        };
+        let (shared, own) = (parse(&[])?, parse(&changes)?);
+        let dtype = dtype(&own);
+        let open = |_: &mut Watch| remote::Site::open(own, &shared.hash(), name, number, &state, &());
+        Ok(Self { inner: heard(python, open)?, dtype })
+    }
+
+    /// Names and shapes of the arrays that travel, in their order.
+    #[getter]
+    fn travelling(&self) -> Vec<(String, Vec<usize>)> {
+        self.inner.travelling()
+    }
+
+    /// Their type.
+    #[getter]
+    fn dtype(&self) -> &'static str {
+        self.dtype
+    }
+
+    /// What the server must know of the site, as JSON: counts of trials, classes and channels; no trial and nobody's name.
+    fn introduce(&self, python: Python<'_>) -> PyResult<String> {
+        let introduction = heard(python, |_| self.inner.introduce())?;
+        serde_json::to_string(&introduction).map_err(|error| Error::new_err(error.to_string()))
+    }
+
+    /// A round's work: parameters, trials and loss.
+    fn train<'py>(
+        &self,
+        python: Python<'py>,
+        round: u32,
+        epochs: u32,
+        learning_rate: f64,
+        since: Option<u32>,
+        parameters: &[u8],
+    ) -> PyResult<Sent<'py>> {
+        let task = Assignment { round, epochs, learning_rate, since, parameters: parameters.to_vec() };
+        let reply = heard(python, |_| self.inner.train(&task))?;
+        Ok((PyBytes::new(python, &reply.parameters), reply.trials, reply.loss))
+    }
+
+    /// What a model makes of the site's validation trials and, if asked for, of its test trials.
+    fn evaluate(
+        &self,
+        python: Python<'_>,
+        parameters: &[u8],
+        since: Option<u32>,
+        tested: bool,
+    ) -> PyResult<(Seen, Seen)> {
+        let judgement = heard(python, |_| self.inner.evaluate(parameters, since, tested))?;
+        let seen = |verdict: Verdict| (verdict.loss, verdict.confusion);
+        Ok((judgement.validation.map(seen), judgement.test.map(seen)))
+    }
+}

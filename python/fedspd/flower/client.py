@@ -1,0 +1,117 @@
+"""The client of a hospital: its own trials, its own state, and the work that a round asks for."""
+
+from __future__ import annotations
+
+import logging
+import os
+from pathlib import Path
+
+from flwr.app import ConfigRecord, Context, Message, MetricRecord, RecordDict
+from flwr.clientapp import ClientApp
+
+import fedspd
+from fedspd import _core
+from fedspd.flower import messages
+
+log = logging.getLogger("fedspd")
+
+OWN = {
+    "data": "data.name",
+    "root": "data.root",
+    "subjects": "data.subjects",
+    "exclude": "data.exclude",
+    "threads": "run.threads",
+}
+"""What a node may say of itself with ``--node-config``, and the key of the configuration that it stands for."""
+
+
+def client_app(mods: list | None = None) -> ClientApp:
+    """A Flower client over the Rust core.
+
+    A node says with ``--node-config`` who it is (``partition-id``, ``name``), where its trials are (``data``: an ``.npz`` file, a definition or
+    a dataset's name; ``root``: the folder of its recordings; ``subjects``, ``exclude``), and where it keeps its state (``state``).
+    """
+    app = ClientApp(mods=mods)
+
+    @app.query()
+    def introduce(message: Message, context: Context) -> Message:
+        return _reply(message, context, lambda site, _: _said({"introduction": site.introduce()}))
+
+    @app.train()
+    def train(message: Message, context: Context) -> Message:
+        return _reply(message, context, _train)
+
+    @app.evaluate()
+    def evaluate(message: Message, context: Context) -> Message:
+        return _reply(message, context, _evaluate)
+
+    return app
+
+
+def _reply(message: Message, context: Context, work) -> Message:
+    """Does the work, or says that it could not be done: why a hospital's data cannot be opened is in its own log, and nowhere else."""
+    try:
+        site = _site(message.content, context)
+    except (fedspd.Error, OSError, ValueError) as error:
+        log.error("%s", error)
+        content = messages.fault("it could not open its data; its own log says why")
+    else:
+        try:
+            content = work(site, message.content)
+        except (fedspd.Error, OSError, messages.Unfit) as error:
+            log.error("%s", error)
+            content = messages.fault(str(error))
+    return Message(content, reply_to=message)
+
+
+def _site(content: RecordDict, context: Context) -> _core.Site:
+    node = context.node_config
+    if "partition-id" not in node:
+        raise ValueError("the node has no number: start it with --node-config 'partition-id=0 ...'")
+    number = int(node["partition-id"])
+    changes = [f"{key}={_value(name, node[name])}" for name, key in OWN.items() if name in node]
+    name = str(node.get("name", f"client {number + 1}"))
+    state = Path(str(node.get("state", _default_state()))).expanduser()
+    return _core.Site(str(messages.told(content)["config"]), changes, name, number, state)
+
+
+def _value(name: str, value) -> str:
+    """As the configuration wants it: a place on this machine is meant from its home, whatever folder Flower works in."""
+    text = str(value)
+    return str(Path(text).expanduser()) if name in ("data", "root") else text
+
+
+def _default_state() -> Path:
+    root = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    return Path(root) / "fedspd"
+
+
+def _train(site: _core.Site, content: RecordDict) -> RecordDict:
+    task = messages.told(content)
+    numbers, trials, loss = site.train(
+        task["round"],
+        task["epochs"],
+        task["learning-rate"],
+        _version(task),
+        messages.unpack(content, site.travelling, site.dtype),
+    )
+    return RecordDict(
+        {
+            "parameters": messages.pack(numbers, site.travelling, site.dtype),
+            "training": MetricRecord({"num-examples": trials, "loss": loss}),
+        }
+    )
+
+
+def _evaluate(site: _core.Site, content: RecordDict) -> RecordDict:
+    task = messages.told(content)
+    numbers = messages.unpack(content, site.travelling, site.dtype)
+    return messages.verdicts(*site.evaluate(numbers, _version(task), task["tested"]))
+
+
+def _version(task: ConfigRecord) -> int | None:
+    return None if task["since"] == messages.NONE else task["since"]
+
+
+def _said(what: dict) -> RecordDict:
+    return RecordDict({"task": ConfigRecord(what)})

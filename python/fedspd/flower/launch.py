@@ -1,0 +1,76 @@
+"""Starts a run and waits for its end: ``flwr run`` says that all is well whatever becomes of the run."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import sysconfig
+import time
+from pathlib import Path
+
+PRIVATE = {
+    "FLWR_TELEMETRY_ENABLED": "0",
+    "FLWR_DISABLE_UPDATE_CHECK": "1",
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "NO_COLOR": "1",
+}
+"""Nothing is sent to anyone who is not part of the run."""
+
+
+def environment() -> dict[str, str]:
+    """This process's environment, with telemetry and update checks off."""
+    return {**os.environ, **PRIVATE}
+
+
+def command(name: str) -> str:
+    """A command of Flower, from the environment that this Python is of."""
+    return str(Path(sysconfig.get_path("scripts")) / name)
+
+
+def launch(app: str, superlink: str | None, run_config: list[str], poll: float = 3.0) -> int:
+    """Runs an app to its end; 0 if it is finished, 1 if it failed or was stopped."""
+    where = [superlink] if superlink else []
+    changes = [word for change in run_config for word in ("--run-config", change)]
+    begun = _json("run", app, *where, *changes)
+    if not begun.get("success"):
+        print(begun.get("error-message", begun), file=sys.stderr)
+        return 1
+    run = str(begun["run-id"])
+    print(f"run {run} has begun", flush=True)
+    while True:
+        status = _status(run, where)
+        if status.startswith("finished"):
+            break
+        time.sleep(poll)
+    print(f"run {run}: {status}", flush=True)
+    if status == "finished:completed":
+        return 0
+    logged = subprocess.run(
+        [command("flwr"), "log", run, *where, "--show"], env=environment(), capture_output=True, text=True, check=False
+    )
+    print(logged.stdout, file=sys.stderr)
+    return 1
+
+
+def _status(run: str, where: list[str]) -> str:
+    """How the run is; a superlink that does not answer for a moment is asked again."""
+    last = {}
+    for _ in range(20):
+        last = _json("list", *where, "--run-id", run)
+        if last.get("success") and last.get("runs"):
+            return str(last["runs"][0]["status"])
+        time.sleep(3)
+    return f"finished:unknown ({last.get('error-message', last)})"
+
+
+def _json(verb: str, *words: str) -> dict:
+    done = subprocess.run(
+        [command("flwr"), verb, *words, "--format", "json"], env=environment(), capture_output=True, text=True, check=False
+    )
+    start = done.stdout.find("{")
+    try:
+        return json.loads(done.stdout[start:])
+    except ValueError:
+        return {"success": False, "error-message": (done.stdout + done.stderr).strip()}

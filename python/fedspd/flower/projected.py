@@ -1,0 +1,61 @@
+"""Projection behind any Flower strategy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from flwr.app import Array, ArrayRecord, ConfigRecord, Message, MetricRecord
+from flwr.serverapp import Grid
+from flwr.serverapp.strategy import Strategy
+
+from fedspd import _core
+from fedspd.flower.vetting import vet
+
+
+class Projected(Strategy):
+    """Any strategy, with the arrays that are named brought back to the Stiefel manifold by their polar factors, last of all.
+
+    Robust means, adaptive servers and noise for privacy leave the manifold; what is done to arrays after projection would leave it again. So it goes
+    outermost: ``Projected(DifferentialPrivacyServerSideFixedClipping(FedAvg(...), ...), stiefel=["bimap.0"])``.
+
+    Replies that are not finite, of other shapes or, unless ``landed=False``, off the manifold do not count.
+    """
+
+    def __init__(self, strategy: Strategy, stiefel: Iterable[str], *, landed: bool = True) -> None:
+        self.strategy = strategy
+        self.stiefel = tuple(stiefel)
+        self.landed = landed
+        self._sent: ArrayRecord | None = None
+
+    def configure_train(
+        self, server_round: int, arrays: ArrayRecord, config: ConfigRecord, grid: Grid
+    ) -> Iterable[Message]:
+        """As the strategy does."""
+        self._sent = arrays
+        return self.strategy.configure_train(server_round, arrays, config, grid)
+
+    def aggregate_train(
+        self, server_round: int, replies: Iterable[Message]
+    ) -> tuple[ArrayRecord | None, MetricRecord | None]:
+        """As the strategy does with the replies that may count; then the projection."""
+        sound = vet(server_round, replies, self._sent, self.stiefel, self.landed)
+        arrays, metrics = self.strategy.aggregate_train(server_round, sound)
+        if arrays is not None:
+            made = {name: array.numpy() for name, array in arrays.items()}
+            made.update({name: _core.polar(made[name]) for name in self.stiefel})
+            arrays = ArrayRecord({name: Array(values) for name, values in made.items()})
+        return arrays, metrics
+
+    def configure_evaluate(
+        self, server_round: int, arrays: ArrayRecord, config: ConfigRecord, grid: Grid
+    ) -> Iterable[Message]:
+        """As the strategy does."""
+        return self.strategy.configure_evaluate(server_round, arrays, config, grid)
+
+    def aggregate_evaluate(self, server_round: int, replies: Iterable[Message]) -> MetricRecord | None:
+        """As the strategy does."""
+        return self.strategy.aggregate_evaluate(server_round, replies)
+
+    def summary(self) -> None:
+        """As the strategy does."""
+        self.strategy.summary()

@@ -1,0 +1,67 @@
+"""Which node of Flower is which client."""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+
+from flwr.app import ConfigRecord, Message, RecordDict
+from flwr.serverapp import Grid
+
+from fedspd.flower.gather import POLL, gather
+
+log = logging.getLogger("fedspd")
+
+
+class Roster:
+    """The nodes by the numbers they give themselves. A node that comes back under another identity is asked again who it is."""
+
+    def __init__(self, grid: Grid, config: str, cutoff: float) -> None:
+        self.grid = grid
+        self.config = config
+        self.cutoff = cutoff
+        self.nodes: dict[int, int] = {}
+        self.introductions: dict[int, str] = {}
+        self._asked: dict[int, str | None] = {}
+
+    def await_all(self, clients: int, patience: float) -> list[str]:
+        """Waits until that many clients are there, and gives their introductions."""
+        end = time.monotonic() + patience
+        said = None
+        while True:
+            self.refresh()
+            if len(self.introductions) >= clients:
+                return [self.introductions[number] for number in sorted(self.introductions)]
+            if said != len(self.introductions):
+                said = len(self.introductions)
+                log.info("%d of %d clients are there", said, clients)
+            if time.monotonic() > end:
+                faults = "".join(f"; {text}" for text in self._asked.values() if text)
+                raise TimeoutError(
+                    f"{said} of {clients} clients were there after {patience:g} seconds{faults}"
+                )
+            time.sleep(POLL)
+
+    def refresh(self) -> set[int]:
+        """Asks nodes that are new who they are; gives the clients that are connected."""
+        connected = set(self.grid.get_node_ids())
+        new = [node for node in connected if node not in self._asked]
+        content = RecordDict({"task": ConfigRecord({"config": self.config})})
+        asked = {node: Message(content, node, "query", ttl=self.cutoff) for node in new}
+        gather(self.grid, asked, self.cutoff, self._meet, self._miss)
+        return {client for client, node in self.nodes.items() if node in connected}
+
+    def _meet(self, node: int, content: RecordDict) -> None:
+        text = str(content.config_records["task"]["introduction"])
+        number = int(json.loads(text)["number"])
+        known = self.introductions.get(number)
+        if known is not None and known != text:
+            reason = f"a node says that it is client number {number}, who is someone else"
+            return self._miss(node, reason)
+        self._asked[node] = None
+        self.nodes[number], self.introductions[number] = node, text
+
+    def _miss(self, node: int, reason: str) -> None:
+        self._asked[node] = reason
+        log.warning("a node could not introduce itself: %s", reason)

@@ -1,0 +1,142 @@
+"""The server: Flower carries the messages, the Rust core decides what is in them."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from flwr.app import ConfigRecord, Context, Message, RecordDict
+from flwr.serverapp import Grid, ServerApp
+
+from fedspd import _core
+from fedspd.flower import messages
+from fedspd.flower.gather import gather
+from fedspd.flower.roster import Roster
+
+log = logging.getLogger("fedspd")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a deployment decides, under ``[tool.flwr.app.config]`` with hyphens for underscores."""
+
+    clients: int
+    """How many clients there are; the run waits for all of them before its first round."""
+    out: str
+    """The run folder on the server. A run that was begun there goes on."""
+    changes: str = ""
+    """Keys of the configuration to change, such as ``federated.rounds=10; train.lr=0.01``."""
+    minimum_reporting: int = 1
+    """The quorum: with fewer replies that count a round is not closed, and the run stops, to go on when it is started again."""
+    straggler_cutoff_time: float = 600.0
+    """Seconds after which a round goes on without those who have not replied."""
+    on_client_failure: str = "skip"
+    """``skip`` or ``stop``."""
+    patience: float = 3600.0
+    """Seconds to wait for all clients before the first round."""
+
+    @classmethod
+    def of(cls, run_config: dict) -> Settings:
+        """Those of an app's configuration; other keys are the app's own."""
+        known = {field.name: run_config[key] for field in fields(cls) if (key := field.name.replace("_", "-")) in run_config}
+        missing = [name for name in ("clients", "out") if name not in known]
+        if missing:
+            raise ValueError(f"`{missing[0]}` is missing under [tool.flwr.app.config]")
+        return cls(**known)
+
+    def configuration(self, source: str | Path) -> tuple[str, str]:
+        """The resolved configuration of a file or of a built-in experiment, and what it is called."""
+        path = Path(source)
+        text = path.read_text() if path.is_file() else ""
+        changes = [change.strip() for change in self.changes.split(";") if change.strip()]
+        changes.append(f"federated.on_client_failure={self.on_client_failure}")
+        return _core.resolve(text, str(source), changes), path.stem
+
+
+def server_app(source: str | Path) -> ServerApp:
+    """A Flower server for an experiment: a configuration file, or the name of one that is built in."""
+    app = ServerApp()
+
+    @app.main()
+    def main(grid: Grid, context: Context) -> None:
+        for handler in logging.getLogger("flwr").handlers:
+            log.addHandler(handler)
+        log.setLevel(logging.INFO)
+        conduct(grid, source, Settings.of(context.run_config))
+
+    return app
+
+
+def conduct(grid: Grid, source: str | Path, settings: Settings) -> None:
+    """All rounds that are left."""
+    config, name = settings.configuration(source)
+    roster = Roster(grid, config, settings.straggler_cutoff_time)
+    introductions = roster.await_all(settings.clients, settings.patience)
+    folder = Path(settings.out).expanduser()
+    server = _core.Coordinator(config, name, folder, introductions, settings.minimum_reporting)
+    log.info("%d of %d rounds are done; the run is in %s", *server.rounds, folder)
+    try:
+        while not server.finished:
+            _Round(grid, server, roster, config, settings.straggler_cutoff_time).play()
+            log.info("round %d of %d is done", *server.rounds)
+    except BaseException:
+        if not server.finished:
+            server.abandon()
+        raise
+
+
+@dataclass
+class _Round:
+    grid: Grid
+    server: _core.Coordinator
+    roster: Roster
+    config: str
+    cutoff: float
+
+    def play(self) -> None:
+        connected = self.roster.refresh()
+        plan = self.server.plan()
+        arrays = messages.pack(plan["parameters"], self.server.travelling, self.server.dtype)
+        asked = {}
+        for client, epochs, since in plan["clients"]:
+            if client not in connected:
+                self.server.fail(client, "its node is not connected")
+                continue
+            task = {"round": plan["round"], "epochs": epochs, "learning-rate": plan["learning_rate"]}
+            asked[client] = self._message(client, "train", arrays, {**task, "since": _version(since)})
+        gather(self.grid, asked, self.cutoff, self._trained, self.server.fail)
+        self._examine(self.server.close())
+        self.server.advance()
+
+    def _examine(self, examination: dict) -> None:
+        connected = self.roster.refresh()
+        arrays = messages.pack(examination["parameters"], self.server.travelling, self.server.dtype)
+        asked = {}
+        for client, since in enumerate(examination["since"]):
+            if client not in connected:
+                self.server.excuse(client, "its node is not connected")
+                continue
+            task = {"tested": examination["tested"], "since": _version(since)}
+            asked[client] = self._message(client, "evaluate", arrays, task)
+        gather(self.grid, asked, self.cutoff, self._judged, self.server.excuse)
+
+    def _message(self, client: int, kind: str, arrays, task: dict) -> Message:
+        content = RecordDict({"parameters": arrays, "task": ConfigRecord({**task, "config": self.config})})
+        # Nobody should begin with what nobody waits for any more.
+        return Message(content, self.roster.nodes[client], kind, ttl=self.cutoff)
+
+    def _trained(self, client: int, content: RecordDict) -> None:
+        numbers = messages.unpack(content, self.server.travelling, self.server.dtype)
+        training = messages.measured(content, "training")
+        trials, loss = messages.number(training, "num-examples"), messages.number(training, "loss")
+        if trials != int(trials) or trials < 0:
+            raise messages.Unfit(f"it says that it trained on {trials} trials")
+        self.server.submit(client, numbers, int(trials), loss)
+
+    def _judged(self, client: int, content: RecordDict) -> None:
+        self.server.judge(client, messages.verdict(content, "validation"), messages.verdict(content, "test"))
+
+
+def _version(since: int | None) -> int:
+    return messages.NONE if since is None else since

@@ -1,0 +1,161 @@
+"""A real deployment on loopback: a superlink and its supernodes as processes, with TLS and keys."""
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from fedspd import _core
+from fedspd.flower.keys import make
+from fedspd.flower.launch import command, environment
+
+from . import loop
+
+NAMES = list(loop.CLIENTS)
+
+FAULTY_CLIENT = '''
+"""The app's client, of which some nodes are made to misbehave by their node-config."""
+
+import time
+from pathlib import Path
+
+from flwr.app import Array, ArrayRecord
+
+from fedspd.flower import client_app
+
+
+def fault(message, context, call_next):
+    kind = context.node_config.get("fault")
+    training = message.metadata.message_type == "train"
+    if kind == "hang" and training and message.content["task"]["round"] == 1:
+        Path(context.node_config["marker"]).touch()
+        time.sleep(600)
+    reply = call_next(message, context)
+    if kind in ("nan", "off") and training and reply.has_content():
+        arrays = {name: array.numpy().copy() for name, array in reply.content["parameters"].items()}
+        first = next(iter(arrays))
+        if kind == "nan":
+            arrays[first].flat[3] = float("nan")
+        else:
+            arrays[first] *= 1.01
+        reply.content["parameters"] = ArrayRecord({name: Array(values) for name, values in arrays.items()})
+    return reply
+
+
+app = client_app(mods=[fault])
+'''
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Deployment:
+    """Processes in a folder. Everything is killed at the end, by the groups that were started here."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self.port = free_port()
+        self.environment = {**environment(), "FLWR_HOME": str(folder / "flwr"), "PYTHONUNBUFFERED": "1"}
+        self.processes = {}
+        self.keys = folder / "keys"
+        make(self.keys, ["127.0.0.1", "localhost"], [*NAMES, "stranger"])
+        (folder / "flwr").mkdir()
+        (folder / "flwr" / "config.toml").write_text(
+            '[superlink]\ndefault = "loopback"\n\n[superlink.loopback]\n'
+            f'address = "127.0.0.1:{self.port}"\nroot-certificates = "{self.keys / "ca.crt"}"\n'
+        )
+        self.app = folder / "app"
+        assert _core.command(["fedspd", "flower", "new", str(self.app)]) == 0
+        (self.app / "fedspd_app" / "client_app.py").write_text(FAULTY_CLIENT)
+        (self.app / "fedspd_app" / "experiment.toml").write_text(_core.resolve("", "sample", loop.settings()))
+
+    def start(self, name, *words):
+        log = open(self.folder / f"{name}.log", "ab")
+        process = subprocess.Popen(
+            [command(words[0]), *words[1:]],
+            env=self.environment,
+            cwd=self.folder,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        self.processes[name] = process
+        return process
+
+    def kill(self, name):
+        process = self.processes.pop(name)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+    def close(self):
+        for name in list(self.processes):
+            self.kill(name)
+
+    def log(self, name):
+        return (self.folder / f"{name}.log").read_text(errors="replace")
+
+    def start_superlink(self):
+        keys = self.keys
+        self.start(
+            "superlink", "flower-superlink", "--host", "127.0.0.1", "--port", str(self.port),
+            "--ssl-ca-certfile", str(keys / "ca.crt"), "--ssl-certfile", str(keys / "server.crt"),
+            "--ssl-keyfile", str(keys / "server.key"), "--enable-supernode-auth",
+            "--database", str(self.folder / "state.db"), "--disable-runtime-dependency-installation",
+        )  # fmt: skip
+        self.until(lambda: self.flwr("list").get("success"), 90, "superlink")
+
+    def register(self, name):
+        said = self.flwr("supernode", "register", str(self.keys / f"{name}.pub"), "--name", name)
+        assert said.get("success"), said
+
+    def start_node(self, name, key=None, **config):
+        number = NAMES.index(name)
+        config = {
+            "partition-id": number,
+            "name": name,
+            "subjects": ",".join(map(str, loop.CLIENTS[name])),
+            "state": str(self.folder / "states" / name),
+            **config,
+        }
+        words = " ".join(f"{key}={json.dumps(value)}" for key, value in config.items())
+        return self.start(
+            name, "flower-supernode", "--superlink", f"127.0.0.1:{self.port}", "--host", "127.0.0.1",
+            "--port", str(free_port()), "--root-certificates", str(self.keys / "ca.crt"),
+            "--auth-supernode-private-key", str(self.keys / f"{key or name}.key"), "--node-config", words,
+        )  # fmt: skip
+
+    def flwr(self, *words):
+        done = subprocess.run(
+            [command("flwr"), *words, "--format", "json"], env=self.environment, capture_output=True, text=True
+        )
+        try:
+            return json.loads(done.stdout[done.stdout.find("{") :])
+        except ValueError:
+            return {"success": False, "text": done.stdout + done.stderr}
+
+    def run(self, out, **config):
+        """Begins a run by the launcher."""
+        config = {"out": str(out), **config}
+        words = " ".join(f"{key.replace('_', '-')}={json.dumps(value)}" for key, value in config.items())
+        log = open(self.folder / "launcher.log", "ab")
+        return subprocess.Popen(
+            [sys.executable, "-m", "fedspd.flower", "run", str(self.app), "--run-config", words],
+            env=self.environment, stdout=log, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+
+    def until(self, holds, seconds, *logs):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            if holds():
+                return
+            time.sleep(0.5)
+        raise AssertionError("\n".join(self.log(name)[-4000:] for name in logs))

@@ -1,0 +1,68 @@
+"""Rounds without Flower: the coordinator and its sites in one process, messages handed over by a loop."""
+
+import json
+
+from fedspd import _core
+
+CLIENTS = {"a": [1, 2], "b": [3, 4], "c": [5, 6], "d": [7, 8]}
+"""Who has which subjects of the sample."""
+
+
+def settings(rounds=3, **more):
+    """Changes to the sample that every test begins with, as on the command line."""
+    clients = ", ".join(f"{name} = {json.dumps([str(s) for s in subjects])}" for name, subjects in CLIENTS.items())
+    changes = {
+        "data.subjects": "1-8",
+        "federated.clients": f"{{ {clients} }}",
+        "federated.rounds": rounds,
+        "run.threads": 1,
+        "federated.on_client_failure": "skip",
+    }
+    changes.update(more)
+    return [f"{key}={value}" for key, value in changes.items()]
+
+
+def run_in_process(changes, folder, preset="sample"):
+    """The same run by the command."""
+    words = ["fedspd", "run", str(preset), "--out", str(folder)]
+    for change in changes:
+        words += ["--set", change]
+    assert _core.command(words) == 0
+
+
+def sites(config, state, subjects=CLIENTS, own=lambda subjects: [f"data.subjects={','.join(map(str, subjects))}"]):
+    """One site for each client, with its own subjects alone."""
+    return [
+        _core.Site(config, own(held), name, number, state)
+        for number, (name, held) in enumerate(subjects.items())
+    ]
+
+
+def coordinator(config, folder, sites, quorum=1):
+    """The server of these sites."""
+    return _core.Coordinator(config, "sample", folder, [site.introduce() for site in sites], quorum)
+
+
+def play_round(server, sites, lost=()):
+    """One round; nothing is heard of those who are lost."""
+    plan = server.plan()
+    # Replies may come in any order.
+    for client, epochs, since in reversed(plan["clients"]):
+        if client not in lost:
+            reply = sites[client].train(
+                plan["round"], epochs, plan["learning_rate"], since, plan["parameters"]
+            )
+            server.submit(client, *reply)
+    examination = server.close()
+    for client, site in enumerate(sites):
+        if client not in lost:
+            server.judge(
+                client, *site.evaluate(examination["parameters"], examination["since"][client], examination["tested"])
+            )
+    server.advance()
+
+
+def play(server, sites):
+    """All rounds that are left."""
+    while not server.finished:
+        play_round(server, sites)

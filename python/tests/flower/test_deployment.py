@@ -1,0 +1,101 @@
+"""One superlink and four supernodes on loopback, with TLS and node authentication."""
+
+import json
+
+import pytest
+
+pytest.importorskip("flwr")
+
+from . import loop
+from .deployment import NAMES, Deployment
+
+MODEL = "models/seed-0.safetensors"
+
+
+@pytest.fixture(scope="module")
+def one(tmp_path_factory):
+    """The same run in one process."""
+    folder = tmp_path_factory.mktemp("one") / "run"
+    loop.run_in_process(loop.settings(), folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def deployment(tmp_path_factory):
+    deployment = Deployment(tmp_path_factory.mktemp("deployment"))
+    deployment.start_superlink()
+    for name in NAMES:
+        deployment.register(name)
+        deployment.start_node(name)
+    yield deployment
+    deployment.close()
+
+
+def finish(deployment, process, code=0, seconds=420):
+    assert process.wait(seconds) == code, deployment.log("launcher")[-4000:] + deployment.log("superlink")[-4000:]
+
+
+def events(run):
+    return [json.loads(line) for line in (run / "events.jsonl").read_text().splitlines()]
+
+
+def warnings(run):
+    return [event["text"] for event in events(run) if event["event"] == "warning"]
+
+
+def test_same_bytes_as_in_one_process(deployment, one, tmp_path):
+    finish(deployment, deployment.run(tmp_path / "run"))
+    for name in [MODEL, "events.jsonl", "results.csv", "summary.json"]:
+        assert (tmp_path / "run" / name).read_bytes() == (one / name).read_bytes(), name
+
+
+def test_an_unregistered_key_is_refused(deployment):
+    process = deployment.start_node("a", key="stranger")
+    code = process.wait(90)
+    deployment.processes.pop("a")
+    assert code != 0
+    assert "305" in deployment.log("a") or code == 305 % 256, (code, deployment.log("a")[-2000:])
+
+
+def test_a_run_that_fails_says_so(deployment, tmp_path):
+    """The launcher's exit code is that of the run, and the reason is shown."""
+    finish(deployment, deployment.run(tmp_path / "run", changes="federated.roundz=3"), code=1)
+    assert "unknown key `federated.roundz`" in deployment.log("launcher")
+
+
+def test_killed_superlink(deployment, one, tmp_path):
+    """The server dies with the superlink after its first round; a new run goes on where it was."""
+    launcher = deployment.run(tmp_path / "run")
+    log = tmp_path / "run" / "events.jsonl"
+    deployment.until(lambda: log.exists() and '"round":1' in log.read_text(), 240, "superlink", "launcher")
+    deployment.kill("superlink")
+    launcher.kill()
+    launcher.wait()
+    deployment.start_superlink()
+    finish(deployment, deployment.run(tmp_path / "run"))
+    assert (tmp_path / "run" / MODEL).read_bytes() == (one / MODEL).read_bytes()
+    assert any(event["event"] == "resumed" for event in events(tmp_path / "run"))
+    rounds = [event for event in events(tmp_path / "run") if event["event"] == "round"]
+    assert rounds == [event for event in events(one) if event["event"] == "round"]
+
+
+def test_nodes_that_misbehave(deployment, tmp_path):
+    """A NaN and weights off the manifold are named and dropped; a node that is killed is given up at the cut-off; the run ends well."""
+    marker = tmp_path / "marker"
+    faults = {"b": {"fault": "nan"}, "c": {"fault": "off"}, "d": {"fault": "hang", "marker": str(marker)}}
+    for name, fault in faults.items():
+        deployment.kill(name)
+    for name, fault in faults.items():
+        deployment.start_node(name, **fault)
+    launcher = deployment.run(tmp_path / "run", straggler_cutoff_time=25.0, minimum_reporting=1)
+    deployment.until(marker.exists, 300, "superlink", "launcher", "d")
+    deployment.kill("d")
+    finish(deployment, launcher)
+    said = warnings(tmp_path / "run")
+    for round in (1, 2, 3):
+        assert any(text.startswith(f"round {round}: b does not count: it sent NaN in `") for text in said), said
+        off = f"round {round}: c does not count: it sent weights off the Stiefel manifold: |W^T W - I| = "
+        assert any(text.startswith(off) for text in said), said
+    assert "round 2: d does not count: it did not reply within 25 seconds" in said, said
+    assert json.loads((tmp_path / "run" / "manifest.json").read_text())["status"] == "done"
+    assert (tmp_path / "run" / MODEL).is_file()

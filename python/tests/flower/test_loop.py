@@ -1,0 +1,206 @@
+"""The coordinator and its sites make the same bytes as a run in one process."""
+
+import math
+
+import pytest
+
+import fedspd
+from fedspd import _core
+
+from . import loop
+
+
+def files(folder):
+    """The files of a run that must be the same, whoever carried the messages."""
+    names = ["models/seed-0.safetensors", "events.jsonl", "results.csv", "summary.json"]
+    return {name: (folder / name).read_bytes() for name in names}
+
+
+EEGNET = {
+    "data": "generated",
+    "changes": {
+        "data.name": "generated",
+        "data.generated.subjects": 8,
+        "data.generated.trials": 24,
+        "data.generated.channels": 6,
+        "data.generated.samples": 128,
+        "data.generated.sfreq": 128.0,
+        "data.generated.classes": 2,
+        "model.kind": "eegnet",
+    },
+}
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {},
+        {"federated.aggregation": "rl-avg", "federated.server_momentum": 0.5, "train.patience": 1, "federated.rounds": 5},
+        {"federated.participation": 0.5, "federated.carry_state": "true", "federated.rounds": 5},
+        {"align.kind": "riemannian", "federated.weights": "by-trials", "run.seeds": "[7]"},
+        {"split.kind": "leave-run-out", "model.precision": "f32", "federated.epochs_local": "{ default = 1, b = 3 }"},
+        EEGNET["changes"],
+        {**EEGNET["changes"], "federated.participation": 0.5, "federated.carry_state": "true", "model.fedbn": "statistics"},
+    ],
+    ids=["sample", "momentum", "half-carried", "aligned", "single", "eegnet", "eegnet-half"],
+)
+def test_same_bytes_as_in_one_process(tmp_path, more):
+    changes = loop.settings(**more)
+    loop.run_in_process(changes, tmp_path / "one")
+    config = _core.resolve("", "sample", changes)
+    sites = loop.sites(config, tmp_path / "state")
+    server = loop.coordinator(config, tmp_path / "many", sites)
+    loop.play(server, sites)
+    assert server.rounds[0] == server.rounds[1]
+    one, many = tmp_path / "one", tmp_path / "many"
+    model = next((one / "models").iterdir()).name
+    assert (one / "models" / model).read_bytes() == (many / "models" / model).read_bytes()
+    for name in ["events.jsonl", "results.csv", "summary.json", "config.toml"]:
+        assert (one / name).read_text() == (many / name).read_text(), name
+
+
+def test_killed_at_any_point_it_goes_on(tmp_path):
+    changes = loop.settings(**{"federated.carry_state": "true"}, **{"federated.participation": 0.75})
+    config = _core.resolve("", "sample", changes)
+    sites = loop.sites(config, tmp_path / "state")
+    straight = loop.coordinator(config, tmp_path / "straight", sites)
+    loop.play(straight, sites)
+    # A server that is killed after one reply of the second round, and its sites with it.
+    sites = loop.sites(config, tmp_path / "other state")
+    server = loop.coordinator(config, tmp_path / "broken", sites)
+    loop.play_round(server, sites)
+    plan = server.plan()
+    client, epochs, since = plan["clients"][0]
+    sites[client].train(plan["round"], epochs, plan["learning_rate"], since, plan["parameters"])
+    del server, sites
+    sites = loop.sites(config, tmp_path / "other state")
+    server = loop.coordinator(config, tmp_path / "broken", sites)
+    assert server.rounds == (1, 3)
+    assert server.plan() == plan
+    loop.play(server, sites)
+    name = "models/seed-0.safetensors"
+    assert (tmp_path / "straight" / name).read_bytes() == (tmp_path / "broken" / name).read_bytes()
+    # Done is done.
+    del server
+    assert loop.coordinator(config, tmp_path / "broken", sites).finished
+
+
+def arrays(reply):
+    import numpy as np
+
+    return np.frombuffer(reply, "<f8").copy()
+
+
+def poisoned(kind, reply, trials, loss):
+    numbers = arrays(reply)
+    if kind == "nan":
+        numbers[5] = math.nan
+    elif kind == "off":
+        numbers[:] *= 1.01
+    elif kind == "short":
+        return numbers[:-1].tobytes(), trials, loss
+    elif kind == "trials":
+        return reply, trials * 100, loss
+    return numbers.tobytes(), trials, loss
+
+
+@pytest.mark.parametrize(
+    "kind, said",
+    [
+        ("nan", "it sent NaN in `"),
+        ("off", "it sent weights off the Stiefel manifold: |W^T W - I| = "),
+        ("short", "numbers where"),
+        ("trials", "it says that it trained on"),
+    ],
+)
+def test_a_bad_reply_is_named_and_does_not_count(tmp_path, caplog, kind, said):
+    config = _core.resolve("", "sample", loop.settings(rounds=1))
+    sites = loop.sites(config, tmp_path / "state")
+    server = loop.coordinator(config, tmp_path / "run", sites)
+    plan = server.plan()
+    for client, epochs, since in plan["clients"]:
+        reply = sites[client].train(plan["round"], epochs, plan["learning_rate"], since, plan["parameters"])
+        server.submit(client, *(poisoned(kind, *reply) if client == 2 else reply))
+    examination = server.close()
+    assert examination["since"] == [0, 0, None, 0]
+    for client, site in enumerate(sites):
+        judged = site.evaluate(examination["parameters"], examination["since"][client], examination["tested"])
+        if client == 2:
+            judged = ((math.nan, judged[0][1]), judged[1])
+        server.judge(client, *judged)
+    server.advance()
+    assert server.finished
+    warnings = [record.getMessage() for record in caplog.records]
+    assert any(text.startswith(f"round 1: c does not count: ") and said in text for text in warnings), warnings
+    assert "round 1: c did not judge the model: its loss is NaN" in warnings
+    # As if the client had not been there.
+    sites = loop.sites(config, tmp_path / "state 2")
+    without = loop.coordinator(config, tmp_path / "without", sites)
+    loop.play_round(without, sites, lost=[2])
+    name = "models/seed-0.safetensors"
+    assert (tmp_path / "run" / name).read_bytes() == (tmp_path / "without" / name).read_bytes()
+
+
+def test_quorum(tmp_path):
+    config = _core.resolve("", "sample", loop.settings(rounds=1))
+    sites = loop.sites(config, tmp_path / "state")
+    server = loop.coordinator(config, tmp_path / "run", sites, quorum=3)
+    with pytest.raises(fedspd.Error, match="round 1: 2 of 4 replies count, 3 are needed; a: it did not reply; d: it"):
+        loop.play_round(server, sites, lost=[0, 3])
+    server.abandon()
+    del server
+    # The next attempt has all of them, and is as if there had been no other.
+    server = loop.coordinator(config, tmp_path / "run", sites, quorum=3)
+    loop.play(server, sites)
+    with pytest.raises(fedspd.Error, match="at most as many as take part in a round, 4"):
+        loop.coordinator(config, tmp_path / "another", sites, quorum=5)
+
+
+def test_sites_that_do_not_fit_together(tmp_path):
+    config = _core.resolve("", "sample", loop.settings())
+    sites = loop.sites(config, tmp_path / "state")
+    with pytest.raises(fedspd.Error, match="0 of 3 sites have number 1"):
+        loop.coordinator(config, tmp_path / "run", [sites[0], sites[2], sites[3]])
+    with pytest.raises(fedspd.Error, match="2 of 3 sites have number 0"):
+        loop.coordinator(config, tmp_path / "run", [sites[0], sites[0], sites[1]])
+    other = _core.Site(config, ["data.subjects=3", 'data.classes=["left_hand", "right_hand"]'], "b", 1, tmp_path)
+    with pytest.raises(fedspd.Error, match='`b` has the classes .*, `a` has'):
+        loop.coordinator(config, tmp_path / "run", [sites[0], other])
+    assert not (tmp_path / "run").exists()
+    loop.coordinator(config, tmp_path / "run", sites)
+    fewer = loop.sites(config, tmp_path / "state", {**loop.CLIENTS, "d": [7]})
+    with pytest.raises(fedspd.Error, match="the sites or their trials have changed since the run began"):
+        loop.coordinator(config, tmp_path / "run", fewer)
+
+
+def test_a_state_that_is_not_there(tmp_path):
+    config = _core.resolve("", "sample", loop.settings())
+    site = loop.sites(config, tmp_path / "state")[0]
+    parameters = bytes(8 * 10)
+    with pytest.raises(fedspd.Error, match="round-0004.state: it is not there"):
+        site.train(4, 1, 1e-3, 3, parameters)
+    with pytest.raises(fedspd.Error, match="it sent 10 numbers where"):
+        site.train(0, 1, 1e-3, None, parameters)
+
+
+def test_what_a_run_on_several_machines_cannot_be(tmp_path):
+    sites = loop.sites(_core.resolve("", "sample", loop.settings()), tmp_path / "state")
+    for change, said in [
+        ("mode=local", "is `federated`; found: local"),
+        ("run.seeds=[1, 2]", r"has one seed; found: \[1, 2\]"),
+        ("split.held_out_subjects=5-6", "holds out nobody"),
+    ]:
+        config = _core.resolve("", "sample", [*loop.settings(), change])
+        with pytest.raises(fedspd.Error, match=said):
+            loop.coordinator(config, tmp_path / "run", sites)
+
+
+def test_what_is_said_of_a_site(tmp_path):
+    """Nobody's name, and no trial."""
+    import json
+
+    config = _core.resolve("", "sample", loop.settings())
+    said = json.loads(loop.sites(config, tmp_path / "state")[0].introduce())
+    assert set(said) == {"name", "number", "fedspd", "seed", "facts", "trials", "warning"}
+    assert set(said["trials"]) == {"train", "validation", "test"}
+    assert len(said["facts"]["channels"]) == 64
