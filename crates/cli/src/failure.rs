@@ -24,6 +24,8 @@ pub(crate) enum Failure {
     Interrupted { round: u32, resume: String },
     /// A preparation was interrupted.
     Stopped,
+    /// A download was interrupted: what to type to go on with it.
+    Left { resume: String },
     /// Files that are not what was published.
     WrongFiles { wrong: usize, missing: usize },
     /// Options that do not go together.
@@ -54,7 +56,7 @@ impl Failure {
             | Self::Usage(_)
             | Self::Unparsed(_) => 1,
             // 128 and the number of SIGINT, as shells have it.
-            Self::Interrupted { .. } | Self::Stopped => 130,
+            Self::Interrupted { .. } | Self::Stopped | Self::Left { .. } => 130,
         }
     }
 
@@ -67,7 +69,7 @@ impl Failure {
             Self::Experiment(_) => "experiment",
             Self::Compare(_) => "compare",
             Self::Report(_) => "report",
-            Self::Interrupted { .. } | Self::Stopped => "interrupted",
+            Self::Interrupted { .. } | Self::Stopped | Self::Left { .. } => "interrupted",
             Self::WrongFiles { .. } => "wrong-files",
             Self::Usage(_) | Self::Unparsed(_) => "usage",
             Self::Output(_) | Self::OutputClosed => "output",
@@ -111,6 +113,7 @@ impl Failure {
                 format!("interrupted after round {round}; go on with `{resume}`")
             }
             Self::Stopped => "interrupted".into(),
+            Self::Left { resume } => format!("interrupted; go on with `{resume}`"),
             Self::WrongFiles { wrong, missing } => {
                 format!("{wrong} files are not what was published, {missing} are missing")
             }
@@ -136,7 +139,9 @@ impl fmt::Display for Failure {
             Self::OutputClosed => {}
             Self::Unparsed(error) => return error.fmt(f),
             // Somebody wanted it so.
-            Self::Interrupted { .. } | Self::Stopped => writeln!(f, "{}", self.message())?,
+            Self::Interrupted { .. } | Self::Stopped | Self::Left { .. } => {
+                writeln!(f, "{}", self.message())?
+            }
             _ => writeln!(f, "error: {}", self.message())?,
         }
         self.hint().map_or(Ok(()), |hint| writeln!(f, "\nhint: {hint}"))

@@ -8,6 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use fedspd_experiment::shell_word;
 use serde_json::json;
 
+use crate::failure::Failure;
 use crate::progress::Shown;
 
 static ASKED: AtomicBool = AtomicBool::new(false);
@@ -31,6 +32,20 @@ pub(crate) fn listen(what: &'static str, shown: Shown) {
         let note = format!("finishing {what}; press again to stop at once");
         let note = if shown == Shown::Json { json!({ "note": note }).to_string() } else { note };
         let _ = writeln!(std::io::stderr(), "{note}");
+    });
+}
+
+/// Ends the process at the first Ctrl-C, and says how to go on: for work that is safe at any moment.
+pub(crate) fn leave(json: bool) {
+    let _ = ctrlc::set_handler(move || {
+        let failure = Failure::Left { resume: same_command() };
+        let _ = if json {
+            writeln!(std::io::stderr(), "{}", failure.json())
+        } else {
+            write!(std::io::stderr(), "{failure}")
+        };
+        #[allow(clippy::exit)] // nothing is under way that could be lost
+        std::process::exit(failure.exit_code().into());
     });
 }
 

@@ -110,6 +110,18 @@ pub enum Error {
         /// Samples per second.
         sfreq: f64,
     },
+    /// A band so narrow or so low that its filter rings for ever.
+    #[error("a filter to {low}-{high} Hz at {sfreq} Hz rings for more than {samples:.0e} samples")]
+    Unstable {
+        /// The lower edge.
+        low: f64,
+        /// The upper edge.
+        high: f64,
+        /// Samples per second.
+        sfreq: f64,
+        /// How many are the most.
+        samples: f64,
+    },
     /// Rates whose ratio is not one of small whole numbers.
     #[error(
         "{from} Hz cannot be resampled to {to} Hz: their ratio must be one of whole numbers up to 1000, and at most 16"
@@ -409,12 +421,16 @@ pub enum Error {
         measured: Option<f64>,
     },
     /// No annotation begins a trial.
-    #[error("no event of {files} files gives a trial ({dropped} were dropped)")]
+    #[error(
+        "{}{}: no event gives a trial ({} were dropped)", first.display(), and_others(*files), dropped.as_ref().map_or(0, |(count, _)| *count)
+    )]
     NoEvents {
+        /// The first file that was looked at.
+        first: PathBuf,
         /// How many files were looked at.
         files: usize,
-        /// Events that gave none.
-        dropped: usize,
+        /// How many events gave none, and why the first did not.
+        dropped: Option<(usize, String)>,
         /// What is noted in the files and no event.
         noted: Vec<String>,
     },
@@ -464,4 +480,9 @@ impl Error {
     pub(crate) fn fetch(path: impl Into<PathBuf>, fault: FetchFault) -> Self {
         Self::Fetch { path: path.into(), fault: Box::new(fault) }
     }
+}
+
+/// That there are more files than the one that is named.
+fn and_others(files: usize) -> String {
+    if files > 1 { format!(" and {} other files", files - 1) } else { String::new() }
 }

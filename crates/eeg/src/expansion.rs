@@ -1,11 +1,11 @@
-//! How far compressed bytes may expand: a file of a kilobyte must not fill the memory.
+//! How far the bytes of a file may expand, on the disk and in memory: a file of a kilobyte must not fill it.
 
 use std::fmt;
 
 /// What deflate can do at best: two bits for a copy of 258 bytes.
 const DEFLATE_LIMIT: u64 = 1032;
 /// Up to here only deflate's own limit counts: labels and other small arrays are often constant.
-const FREE: u64 = 64 << 20;
+const FREE: u64 = 4 << 20;
 /// Beyond it: what was measured has noise, and noise does not shrink a hundredfold.
 const LARGEST_RATIO: u64 = 200;
 

@@ -61,7 +61,10 @@ impl Error {
             Self::NoFiles { .. } => Some(
                 "say where the files are with --root; what they are called is `files` in the definition".into(),
             ),
+            Self::Band { low, .. } if !(*low > 0.0) => Some("begin the band above 0 Hz".into()),
+            Self::Band { low, high, .. } if !(low < high) => Some("write the lower edge first".into()),
             Self::Band { .. } => Some("choose a lower band with --band".into()),
+            Self::Unstable { .. } => Some("take a wider band, or begin it higher".into()),
             Self::Window { .. } => Some("the trial is the `interval` of the definition".into()),
             Self::TooFewSamples { .. } => Some("take a longer window".into()),
             Self::MatShape { .. } => {
@@ -89,8 +92,11 @@ impl Error {
             Self::LeftOut { measured: Some(_), .. } => {
                 Some("--resample takes recordings at another rate".into())
             }
-            Self::NoEvents { noted, dropped, .. } if noted.is_empty() => {
-                (*dropped == 0).then(|| "there are no annotations at all".into())
+            Self::NoEvents { dropped: Some((_, reason)), .. } => Some(format!(
+                "the first was dropped because: {reason}; does the `interval` of the definition fit the recordings?"
+            )),
+            Self::NoEvents { noted, .. } if noted.is_empty() => {
+                Some("the recordings have no annotations at all, which is where `events` are looked for".into())
             }
             Self::NoEvents { noted, .. } => Some(format!(
                 "annotations are {}; `events` must name those that begin trials",

@@ -88,7 +88,7 @@ impl Inspection {
             *counts.entry(annotation.text).or_insert(0) += 1;
         }
         Ok(Self {
-            format: format!("{:?}", header.format),
+            format: header.format.to_string(),
             start: format!("{} {}", header.start_date, header.start_time),
             seconds: header.records as f64 * header.record_duration,
             channels,

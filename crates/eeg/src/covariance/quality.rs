@@ -118,6 +118,10 @@ impl Cause {
         if let Some(Extent { samples, .. }) = extent.filter(|extent| extent.samples <= n) {
             return Self::FewSamples { samples };
         }
+        // With hardly more than a single number all channels look the same.
+        if let Some(Extent { freedom, .. }) = extent.filter(|extent| extent.freedom < 2.0) {
+            return Self::NarrowBand { freedom };
+        }
         for i in 0..n {
             for j in 0..i {
                 let correlation = at(i, j) / (at(i, i) * at(j, j)).sqrt();

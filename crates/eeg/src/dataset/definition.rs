@@ -14,6 +14,8 @@ use crate::voltage::microvolts_per;
 
 /// The highest rate of a recording, in hertz.
 const FASTEST: f64 = 1e6;
+/// The longest pause between trials that were cut out before, in samples.
+const MOST_PADDING: usize = 10_000;
 /// The longest trial, in seconds.
 const LONGEST: f64 = 1e4;
 
@@ -153,8 +155,7 @@ impl Definition {
     /// [`Error::Definition`] with the line at fault.
     pub fn parse(path: &Path, text: &str) -> Result<Self, Error> {
         let fault = |reason: String| Error::Definition { path: path.to_owned(), reason };
-        let definition: Self =
-            toml::from_str(text).map_err(|error| fault(error.to_string().trim().into()))?;
+        let definition: Self = toml::from_str(text).map_err(|error| fault(with_line(text, &error)))?;
         definition.check().map_err(fault)?;
         Ok(definition)
     }
@@ -213,6 +214,14 @@ impl Definition {
             return Err(format!("`channels` lists {twice} twice"));
         }
         self.check_files()?;
+        if let Some(layout) = self.mat.as_ref().filter(|layout| layout.padding > MOST_PADDING) {
+            let padding = layout.padding;
+            return Err(format!("`padding` is {padding} samples; it must be at most {MOST_PADDING}"));
+        }
+        let listed = |id: &String| self.subjects.as_ref().is_none_or(|all| all.ids().contains(id));
+        if let Some(excluded) = self.excluded.iter().find(|excluded| !listed(&excluded.subject)) {
+            return Err(format!("`excluded` names subject {}, whom `subjects` does not", excluded.subject));
+        }
         match (self.format, &self.mat) {
             (Format::Mat, None) => Err("`format` is \"mat\", but there is no table `mat`".into()),
             (Format::Edf, Some(_)) => Err("there is a table `mat`, but `format` is \"edf\"".into()),
@@ -302,5 +311,14 @@ impl Definition {
     pub fn trial_length(&self, sfreq: f64) -> usize {
         let [start, end] = self.interval.map(|seconds| (seconds * sfreq).round_ties_even());
         (end - start) as usize + 1
+    }
+}
+
+/// What is wrong with a text in TOML and where, on one line.
+fn with_line(text: &str, error: &toml::de::Error) -> String {
+    let message = error.message().lines().collect::<Vec<_>>().join(" ");
+    match error.span() {
+        Some(span) => format!("line {}: {message}", text[..span.start].matches('\n').count() + 1),
+        None => message,
     }
 }

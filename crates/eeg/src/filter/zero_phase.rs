@@ -20,13 +20,21 @@ pub struct ZeroPhase {
 /// Samples that all sections process before the next ones come: a block of one group of channels stays in the first-level cache.
 const BLOCK: usize = 128;
 
+/// Samples in which the slowest response falls to a third; with more, rounding is all that comes out.
+const LONGEST_RINGING: f64 = 1e6;
+
 impl ZeroPhase {
     /// The band-pass that MNE's `raw.filter(low, high, method="iir")` uses.
     ///
     /// # Errors
-    /// [`Error::Band`] unless `0 < low < high < sfreq / 2`.
+    /// [`Error::Band`] unless `0 < low < high < sfreq / 2`; [`Error::Unstable`] for a band that is too narrow or too low for the numbers of a computer.
     pub fn band_pass(band: Band, sfreq: f64) -> Result<Self, Error> {
         let sections = band_pass(band, sfreq)?;
+        let slowest = sections.iter().map(radius).fold(0.0, f64::max);
+        if !(slowest < 1.0 - 1.0 / LONGEST_RINGING) {
+            let Band { low, high } = band;
+            return Err(Error::Unstable { low, high, sfreq, samples: LONGEST_RINGING });
+        }
         let (steady, padding) = (steady_states(&sections), ringing(&sections));
         Ok(Self { sections, steady, padding })
     }
@@ -50,6 +58,15 @@ impl ZeroPhase {
         if !samples.is_empty() {
             simd.run(Pass { filter: self, channels, samples });
         }
+    }
+}
+
+/// How far the farther pole of a section, a root of `z^2 + a1 z + a2`, is from zero: the response falls by this factor with each sample.
+fn radius(section: &Section) -> f64 {
+    let [a1, a2] = section.a;
+    match a1 * a1 / 4.0 - a2 {
+        real if real >= 0.0 => a1.abs() / 2.0 + real.sqrt(),
+        _ => a2.sqrt(),
     }
 }
 

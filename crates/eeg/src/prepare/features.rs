@@ -85,7 +85,7 @@ impl Features {
                 return Ok(0..length);
             }
             let [first, last] = window.map(|t| ((t - interval[0]) * sfreq).round_ties_even());
-            if first >= 0.0 && first + 2.0 <= last && last <= length as f64 {
+            if interval[0] <= window[0] && window[1] <= interval[1] && first + 2.0 <= last {
                 Ok(first as usize..last as usize)
             } else {
                 Err(Error::Window { window, interval })

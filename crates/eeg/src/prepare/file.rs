@@ -100,12 +100,14 @@ fn mat_signals<'file, R: Read + Seek>(
 
 fn mat_facts(definition: &Definition, layout: &MatLayout, path: &Path) -> Result<Facts, Error> {
     let mut file = MatFile::open(path)?;
-    let labels = file.numbers(&layout.labels)?.values;
     let (_, samples, trials) = mat_signals(layout, path, &mut file)?;
-    if labels.len() != trials {
+    // Before they are read: whoever has eight trials needs no room for a million labels.
+    let labels = file.find(&layout.labels)?.dims().iter().product();
+    if labels != trials {
         let (name, path) = (layout.labels.clone(), path.to_owned());
-        return Err(Error::MatLabels { path, name, labels: labels.len(), trials });
+        return Err(Error::MatLabels { path, name, labels, trials });
     }
+    let labels = file.numbers(&layout.labels)?.values;
     let (step, sfreq) = (samples + 2 * layout.padding, definition.sfreq);
     let [start, end] = definition.interval.map(|seconds| (seconds * sfreq).round_ties_even());
     if start < 0.0 || end >= samples as f64 {

@@ -140,8 +140,10 @@ impl Plan {
         }
         let plan = Self { definition, classes, channels, subjects, dropped, ignored, left_out };
         if plan.trials() == 0 {
-            let (files, dropped) = (plan.files(), plan.dropped.len());
-            return Err(Error::NoEvents { files, dropped, noted: plan.ignored.into_keys().collect() });
+            let first = plan.subjects.iter().flatten().next().map(|run| run.path.clone()).unwrap_or_default();
+            let dropped = plan.dropped.first().map(|drop| (plan.dropped.len(), drop.reason.to_string()));
+            let (files, noted) = (plan.files(), plan.ignored.into_keys().collect());
+            return Err(Error::NoEvents { first, files, dropped, noted });
         }
         Ok(plan)
     }
@@ -176,6 +178,15 @@ impl Plan {
         let counts = self.about("").class_counts();
         let empty = self.classes.iter().zip(counts).filter(|(_, count)| *count == 0);
         empty.map(|(class, _)| (&**class, self.definition.annotations_of(class))).collect()
+    }
+
+    /// The subjects with recordings at another rate, which are resampled, and that rate.
+    pub fn resampled(&self) -> Vec<(&str, f64)> {
+        let other = |run: &&Run| run.sfreq != self.definition.sfreq;
+        let mut subjects: Vec<(&str, f64)> =
+            self.subjects.iter().flatten().filter(other).map(|run| (&*run.ids.subject, run.sfreq)).collect();
+        subjects.dedup();
+        subjects
     }
 
     /// Samples of a trial.

@@ -22,6 +22,14 @@ pub enum StoreFault {
         /// What it must be.
         expected: String,
     },
+    /// Two classes or two channels of one name.
+    #[error("`{name}` lists \"{twice}\" twice")]
+    Twice {
+        /// Of which array.
+        name: &'static str,
+        /// What is there twice.
+        twice: String,
+    },
     /// The kind is neither trials nor covariances.
     #[error("`kind` is \"{kind}\"; it must be \"trials\" or \"covariances\"")]
     Kind {

@@ -9,6 +9,7 @@ use fedspd_manifold::simd::Simd;
 
 use super::{NOT_ALIGNED, StoreFault};
 use crate::about::{MICROVOLTS, NO_UNIT, SQUARE_MICROVOLTS};
+use crate::names::first_twice;
 use crate::npz::NpzFile;
 use crate::{About, Alignment, Covariances, Error, Making, Origin, Trials};
 
@@ -136,8 +137,8 @@ impl Archive<'_> {
             let expected = "one number per trial".to_owned();
             return Err(self.fault(StoreFault::Shape { name: "y", shape: y.shape, expected }));
         };
-        let classes = self.names("classes", None)?;
-        let channels = self.names("channels", None)?;
+        let classes = self.different("classes")?;
+        let channels = self.different("channels")?;
         let wrong = |&&label: &&i64| usize::try_from(label).map_or(true, |label| label >= classes.len());
         if let Some(&label) = y.values.iter().find(wrong) {
             let trial = y.values.iter().position(|&other| other == label).unwrap_or(0);
@@ -188,6 +189,15 @@ impl Archive<'_> {
             making.windows = self.names("windows", None)?;
         }
         Ok(making)
+    }
+
+    /// A list of names that tell things apart.
+    fn different(&mut self, name: &'static str) -> Result<Vec<String>, Error> {
+        let names = self.names(name, None)?;
+        match first_twice(&names) {
+            Some(twice) => Err(self.fault(StoreFault::Twice { name, twice: twice.clone() })),
+            None => Ok(names),
+        }
     }
 
     /// A list of names, of a given length if there is one.

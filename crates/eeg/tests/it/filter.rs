@@ -156,6 +156,33 @@ fn impossible_bands_are_refused_with_their_numbers() {
     }
 }
 
+/// A filter whose poles are one to rounding would give rounding, or no numbers at all.
+#[test]
+fn bands_too_narrow_or_too_low_for_numbers_are_refused() {
+    for (low, high) in [(1e-9, 32.0), (8.0, 8.000_000_1)] {
+        let error = ZeroPhase::band_pass(Band { low, high }, 160.0).unwrap_err();
+        let expected = format!("a filter to {low}-{high} Hz at 160 Hz rings for more than 1e6 samples");
+        assert_eq!(error.to_string(), expected);
+        assert_eq!(error.hint().unwrap(), "take a wider band, or begin it higher");
+    }
+    for (low, high) in [(0.001, 0.01), (20.0, 20.01), (0.01, 79.99)] {
+        let sections = ZeroPhase::band_pass(Band { low, high }, 160.0).unwrap();
+        assert!(
+            filtered(Band { low, high }, 160.0, 1, &[1.0; 900]).iter().all(|x| x.is_finite()),
+            "{sections:?}"
+        );
+    }
+    for (low, high, hint) in [
+        (0.0, 32.0, "begin the band above 0 Hz"),
+        (f64::NAN, 32.0, "begin the band above 0 Hz"),
+        (32.0, 8.0, "write the lower edge first"),
+        (8.0, 80.0, "choose a lower band with --band"),
+    ] {
+        let error = ZeroPhase::band_pass(Band { low, high }, 160.0).unwrap_err();
+        assert_eq!(error.hint().unwrap(), hint);
+    }
+}
+
 #[test]
 fn signals_are_resampled_as_scipy_does() {
     for (from, to) in [(128, 160), (200, 160), (250, 160), (160, 128)] {

@@ -91,9 +91,13 @@ fn windows_and_bands_are_covariances_of_their_own() {
         let features = Features { windows: windows.to_vec(), bands: bands.to_vec(), ..features.clone() };
         plan.covariances(&features, None, &()).unwrap_err().to_string()
     };
-    for (window, name) in
-        [([0.0, 0.0], "0-0 s"), ([-0.1, 1.0], "-0.1..1 s"), ([2.0, 3.1], "2-3.1 s"), ([1.0, 0.5], "1-0.5 s")]
-    {
+    for (window, name) in [
+        ([0.0, 0.0], "0-0 s"),
+        ([-0.1, 1.0], "-0.1..1 s"),
+        ([2.0, 3.1], "2-3.1 s"),
+        ([0.0, 3.001], "0-3.001 s"),
+        ([1.0, 0.5], "1-0.5 s"),
+    ] {
         assert_eq!(
             message(&[window], &[BAND]),
             format!("the window {name} is empty or not inside the trial, 0-3 s")
@@ -408,7 +412,8 @@ fn a_subject_without_trials_is_no_trouble_for_the_others() {
     assert_eq!((covariances.len(), covariances.about.subjects()), (4, vec!["1"]));
 
     let error = Plan::new(of_one_folder(""), &roots, &subjects("2")).unwrap_err();
-    assert_eq!(error.to_string(), "no event of 1 files gives a trial (0 were dropped)");
+    let name = folder.path().join("S2.edf");
+    assert_eq!(error.to_string(), format!("{}: no event gives a trial (0 were dropped)", name.display()));
     assert_eq!(
         error.hint().unwrap(),
         "annotations are `T0`, `X1`, `X2`; `events` must name those that begin trials"
@@ -479,9 +484,15 @@ events = [{ classes = { T1 = "one" } }]
     for name in ["", "..", ".", "/mine", "a/b", "a\\\\b", "my study", "-mine"] {
         assert!(message("\"mine\"", &format!("\"{name}\"")).starts_with("mine.toml: `name` is "), "{name}");
     }
+    let excluded = "subjects = \"1-9\"\nexcluded = [{ subject = \"08\", reason = \"none\" }]\nsfreq = 160";
+    assert_eq!(
+        message("sfreq = 160", excluded),
+        "mine.toml: `excluded` names subject 08, whom `subjects` does not"
+    );
     let unknown = message("sfreq = 160", "sfrq = 160");
     assert!(
-        unknown.starts_with("mine.toml: TOML parse error at line 4") && unknown.contains("sfrq"),
+        unknown.starts_with("mine.toml: line 4: unknown field `sfrq`, expected one of `name`, ")
+            && unknown.lines().count() == 1,
         "{unknown}"
     );
     let files = message("S{subject}", "S{run}");

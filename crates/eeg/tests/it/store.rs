@@ -195,7 +195,8 @@ fn arrays_that_do_not_fit_are_refused_with_their_fault() {
         assert_eq!(message(&|a| a.without = name), format!("there is no array `{name}`"));
     }
     let shape = "it must be 2 x 3 x 3, or 2 x inputs x 3 x 3";
-    let cases: [Case<'_>; 13] = [
+    let cases: [Case<'_>; 14] = [
+        (&|a| a.channels[2] = "C3", "`channels` lists \"C3\" twice".into()),
         (&|a| a.x = (vec![2, 4, 4], vec![1.0; 32]), format!("`X` has the shape [2, 4, 4]; {shape}")),
         (&|a| a.x = (vec![18], vec![1.0; 18]), "`X` has the shape [18]; it must be 2 x 3 x samples".into()),
         (&|a| a.x = (vec![2, 0, 3, 3], vec![]), format!("`X` has the shape [2, 0, 3, 3]; {shape}")),

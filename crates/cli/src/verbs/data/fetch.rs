@@ -11,6 +11,7 @@ use serde_json::json;
 
 use super::{Chosen, Format, write_json};
 use crate::failure::Failure;
+use crate::interrupt;
 use crate::progress::{Bar, Shown};
 
 /// Options of a download.
@@ -33,6 +34,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     let chosen = &arguments.chosen;
     let definition = definition(&chosen.name)?;
     let files = definition.remote_files(chosen.subjects.as_ref())?.len();
+    interrupt::leave(arguments.format == Format::Json);
     let fetcher = Fetcher::new(Settings { offline: arguments.offline, ..Settings::default() });
     let bar = Bar::new(arguments.progress, files, "files");
     let mut watch = Watch { bar, present: 0, downloaded: 0, unpacked: 0, received: 0 };

@@ -49,7 +49,7 @@ pub(crate) struct Arguments {
     /// A frequency band such as 8-32, in hertz, instead of the dataset's; several give several covariances per trial.
     #[arg(long = "band", value_parser = pair, value_name = "LOW-HIGH")]
     bands: Vec<[f64; 2]>,
-    /// A time window such as 0.5-1 or -0.5..0.5, in seconds after the cue; several give several covariances per trial.
+    /// A time window such as 0.5-1 or -0.5..0.5, in seconds after the cue, without its last sample unless it is the whole trial; several give several covariances per trial.
     #[arg(
         long = "window", value_parser = pair, value_name = "START-END", conflicts_with = "trials", allow_hyphen_values = true
     )]
@@ -57,7 +57,7 @@ pub(crate) struct Arguments {
     /// Also write the rank, the smallest and largest eigenvalue and the condition number of each covariance (before alignment) to this CSV file.
     #[arg(long, value_name = "FILE.csv", conflicts_with = "trials")]
     quality: Option<PathBuf>,
-    /// Resample recordings at another rate instead of refusing them.
+    /// Resample recordings at another rate instead of refusing them, as `scipy.signal.resample_poly` and MNE's `raw.resample(method="polyphase")` do.
     #[arg(long)]
     resample: bool,
     /// Threads; as many as the machine has if absent.
@@ -203,13 +203,14 @@ impl Done {
         let Self { plan, about, quality, seconds } = self;
         let dropped = |d: &Dropped| json!({ "subject": d.subject, "session": d.session, "run": d.run, "onset": d.onset, "annotation": d.text, "reason": d.reason.to_string() });
         let left_out = |l: &LeftOut| json!({ "subject": l.subject, "reason": l.reason, "measured_sfreq": l.measured_sfreq });
+        let resampled = |(subject, sfreq)| json!({ "subject": subject, "measured_sfreq": sfreq });
         let empty: Vec<&str> = plan.empty_classes().into_iter().map(|(class, _)| class).collect();
         let facts = json!({
             "file": arguments.out.display().to_string(), "kind": kind(arguments), "trials": about.origins.len(), "subjects": about.subjects(),
             "classes": about.classes, "counts": about.class_counts(), "empty_classes": empty, "samples": plan.trial_length(),
             "channels": about.channels, "unit": about.unit, "quality": quality.map(quality_json), "seconds": seconds,
             "dropped": plan.dropped.iter().map(dropped).collect::<Value>(), "ignored": plan.ignored,
-            "left_out": plan.left_out.iter().map(left_out).collect::<Value>(),
+            "left_out": plan.left_out.iter().map(left_out).collect::<Value>(), "resampled": plan.resampled().into_iter().map(resampled).collect::<Value>(),
         });
         write_json(out, &with_making(facts, &about.making))
     }
@@ -245,6 +246,10 @@ impl Done {
             let measured =
                 left_out.measured_sfreq.map_or(String::new(), |sfreq| format!(" (measured: {sfreq} Hz)"));
             writeln!(out, "  subject {} left out: {}{measured}", left_out.subject, left_out.reason)?;
+        }
+        for (subject, sfreq) in plan.resampled() {
+            let wanted = plan.definition().sfreq;
+            writeln!(out, "  subject {subject} resampled: {sfreq} Hz to {wanted} Hz")?;
         }
         for dropped in &plan.dropped {
             let Dropped { subject, session, run, onset, text, reason } = dropped;

@@ -25,6 +25,17 @@ pub enum EdfFormat {
     BdfPlus,
 }
 
+impl std::fmt::Display for EdfFormat {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Edf => "EDF",
+            Self::EdfPlus => "EDF+",
+            Self::Bdf => "BDF",
+            Self::BdfPlus => "BDF+",
+        })
+    }
+}
+
 impl EdfFormat {
     /// The bytes of a sample.
     pub fn sample_bytes(self) -> usize {

@@ -112,18 +112,34 @@ fn every_bad_archive_has_its_message() {
 
 #[test]
 fn bombs_are_refused_and_the_numbers_said() {
-    let zeros = vec![0; 72 << 20];
-    let entry = deflated("x.npy", &npy(&header("|u1", "(75497472,)"), &zeros));
+    let zeros = vec![0; 5 << 20];
+    let entry = deflated("x.npy", &npy(&header("|u1", "(5242880,)"), &zeros));
     let (size, compressed) = (entry.size, entry.compressed);
     let error = walk(&archive(&[entry])).unwrap_err();
     let expected = format!(
-        "x.npz: `x` declares {size} bytes in {compressed} compressed ones; at most 67108864 are accepted \
-         (1032 times as many up to 67108864, 200 times beyond)"
+        "x.npz: `x` declares {size} bytes in {compressed} compressed ones; at most 4194304 are accepted \
+         (1032 times as many up to 4194304, 200 times beyond)"
     );
     assert_eq!(error.to_string(), expected);
     let hint = "measured signals do not shrink that much; if it is what you want, save it with `numpy.savez`, \
                 uncompressed";
     assert_eq!(error.hint().unwrap(), hint);
+}
+
+/// What counts is what becomes of the bytes: a byte that is a number takes eight, an empty text takes two dozen.
+#[test]
+fn memory_is_warranted_by_the_bytes_there() {
+    for (kind, count, bytes, size) in
+        [("|u1", 3 << 20, 1, 8), ("|S1", 1 << 20, 1, 24), ("<U1", 200_000, 4, 24)]
+    {
+        let zeros = vec![0; count * bytes];
+        let entry = deflated("x.npy", &npy(&header(kind, &format!("({count},)")), &zeros));
+        let compressed = entry.compressed;
+        let error = walk(&archive(&[entry])).unwrap_err().to_string();
+        let start =
+            format!("x.npz: `x` declares {} bytes in {compressed} compressed ones; at most ", count * size);
+        assert!(error.starts_with(&start), "{error}");
+    }
 }
 
 #[test]
