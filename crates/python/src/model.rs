@@ -11,7 +11,7 @@ use pyo3::types::{PyBytes, PyDict};
 
 use crate::arrays::{Array, Number, Typed, give, typed};
 use crate::error::of_experiment;
-use crate::watch::Watch;
+use crate::watch::watched;
 
 /// Where the trials of a configuration come from has no say here; what prepared data cannot follow is refused.
 const SETTINGS: &str = "version = 1\n[data]\nname = \"arrays.npz\"\n";
@@ -149,8 +149,7 @@ pub(crate) fn train<'py>(
     let origin = |(label, subject)| Origin { label, subject, session: "1".into(), run: "1".into() };
     let origins = labels.into_iter().zip(subjects).map(origin).collect();
     let about = About { classes, channels, sfreq, unit, making: Making::default(), origins };
-    let mut watch = Watch::new(watch);
-    let made = python.detach(|| {
+    let made = watched(python, watch, |watch| {
         let content = if raw {
             Content::Trials(Trials::new(about, shape[2], numbers)?)
         } else {
@@ -158,9 +157,8 @@ pub(crate) fn train<'py>(
             let inputs = (0..inputs).map(|input| format!("input {input}")).collect();
             Content::Covariances(Covariances::new(about, inputs, numbers)?)
         };
-        fit(&Experiment::on(config, "the array", content)?, &mut watch)
-    });
-    watch.fault()?;
+        fit(&Experiment::on(config, "the array", content)?, watch)
+    })?;
     match made.map_err(|fault| of_experiment(&fault))? {
         Some(bytes) => Model::new(bytes),
         None => Err(PyKeyboardInterrupt::new_err(())),

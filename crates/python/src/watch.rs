@@ -1,36 +1,66 @@
 //! A Python logger that watches training, and Ctrl-C.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
 use fedspd_experiment::{Observer, RoundProgress};
 use pyo3::prelude::*;
 
-/// Tells a logger how training goes. What the logger or a signal raises ends training.
-pub(crate) struct Watch {
+/// How long Ctrl-C may have to wait to be noticed.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// Works with the interpreter let go. What the logger or a signal raises ends the work after the round that is under way, and is raised here.
+///
+/// Only the thread that calls may hear of signals, so the work is done by another.
+pub(crate) fn watched<R: Send>(
+    python: Python<'_>,
     logger: Py<PyAny>,
+    work: impl FnOnce(&mut Watch<'_>) -> R + Send,
+) -> PyResult<R> {
+    let stop = AtomicBool::new(false);
+    let mut watch = Watch { logger, stop: &stop, raised: None };
+    let (made, heard) = python.detach(|| {
+        std::thread::scope(|scope| {
+            let (done, ended) = channel::<()>();
+            let (work, watch) = (work, &mut watch);
+            let worker = scope.spawn(move || {
+                let made = work(watch);
+                drop(done);
+                made
+            });
+            let mut heard = Ok(());
+            while ended.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+                if heard.is_ok() {
+                    heard = Python::attach(|python| python.check_signals());
+                    stop.fetch_or(heard.is_err(), Ordering::SeqCst);
+                }
+            }
+            (worker.join(), heard)
+        })
+    });
+    heard?;
+    watch.raised.map_or(Ok(()), Err)?;
+    made.or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// Tells a logger how training goes.
+pub(crate) struct Watch<'a> {
+    logger: Py<PyAny>,
+    stop: &'a AtomicBool,
     raised: Option<PyErr>,
 }
 
-impl Watch {
-    pub(crate) fn new(logger: Py<PyAny>) -> Self {
-        Self { logger, raised: None }
-    }
-
-    /// What was raised while training.
-    pub(crate) fn fault(&mut self) -> PyResult<()> {
-        self.raised.take().map_or(Ok(()), Err)
-    }
-
+impl Watch<'_> {
     fn tell(&mut self, level: &str, text: &str) {
-        let told = Python::attach(|python| {
-            self.logger.call_method1(python, level, ("%s", text))?;
-            python.check_signals()
-        });
-        if let Err(raised) = told {
+        if let Err(raised) = Python::attach(|python| self.logger.call_method1(python, level, ("%s", text))) {
             self.raised.get_or_insert(raised);
+            self.stop.store(true, Ordering::SeqCst);
         }
     }
 }
 
-impl Observer for Watch {
+impl Observer for Watch<'_> {
     fn round(&mut self, progress: &RoundProgress) {
         let RoundProgress { round, rounds, clients, learning_rate, .. } = progress;
         let score = match progress.validation_f1 {
@@ -38,10 +68,8 @@ impl Observer for Watch {
             None => String::new(),
         };
         let clients = if *clients == 1 { "1 client".into() } else { format!("{clients} clients") };
-        self.tell(
-            "debug",
-            &format!("round {round} of {rounds}: {clients}, learning rate {learning_rate:e}{score}"),
-        );
+        let text = format!("round {round} of {rounds}: {clients}, learning rate {learning_rate:e}{score}");
+        self.tell("debug", &text);
     }
 
     fn warning(&mut self, text: &str) {
@@ -49,6 +77,6 @@ impl Observer for Watch {
     }
 
     fn interrupted(&self) -> bool {
-        self.raised.is_some()
+        self.stop.load(Ordering::SeqCst)
     }
 }

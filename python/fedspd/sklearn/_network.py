@@ -36,6 +36,8 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         X = validate_data(self, X, reset=reset, ensure_2d=False, allow_nd=True, dtype=[np.float64, np.float32], order="C")
         if X.ndim not in (3, 4):
             raise ValueError(f"{type(self).__name__} takes trials of shape {self._shape}; found {X.ndim} dimensions")
+        if reset:
+            self.n_features_in_ = X.shape[1]
         return X
 
     def _all_settings(self, trials):
@@ -90,7 +92,8 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
 
     def predict(self, X):
         """The most probable class of each trial; the first of equals."""
-        return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
+        probabilities = self.predict_proba(X)
+        return self.classes_[np.argmax(probabilities, axis=1)]
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -69,7 +69,7 @@ class Recenter(TransformerMixin, BaseEstimator):
             elif self.unseen == "own":
                 reference = MEANS[self.metric](X[chosen])
             else:
-                raise ValueError(f"group {group!r} was not there in fit")
+                raise ValueError(f"group {group} was not there in fit")
             out[chosen] = whiten(X[chosen], reference.astype(X.dtype))
         return out
 
@@ -81,6 +81,8 @@ class Recenter(TransformerMixin, BaseEstimator):
         X = validate_data(self, X, reset=reset, ensure_2d=False, allow_nd=True, dtype=[np.float64, np.float32], order="C")
         if X.ndim != 3 or X.shape[1] != X.shape[2]:
             raise ValueError(f"Recenter takes SPD matrices of shape (trials, n, n); found {X.shape}")
+        if reset:
+            self.n_features_in_ = X.shape[1]
         return X
 
     def _groups(self, X, groups):
