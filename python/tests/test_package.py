@@ -19,7 +19,7 @@ from fedspd import _core
 
 from conftest import random_spd
 
-FUNCTIONS = [name for name in fedspd.__all__ if inspect.isbuiltin(getattr(fedspd, name))]
+GEOMETRY = [name for name in fedspd.__all__ if inspect.isbuiltin(getattr(fedspd, name)) and name != "load_sample"]
 
 
 # The most memory that a process has had, in megabytes: what `getrusage` says goes back to before the process was its own.
@@ -74,7 +74,7 @@ def test_contiguous_arrays_are_not_copied():
     assert float(done.stdout) < 32
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("name", GEOMETRY)
 def test_every_function_is_documented_and_typed(name):
     function = getattr(fedspd, name)
     assert "Reference: " in function.__doc__ and "``" in function.__doc__, name
@@ -86,7 +86,7 @@ def test_every_function_is_documented_and_typed(name):
 
 def test_every_function_has_a_test_of_its_values():
     tests = "".join(path.read_text() for path in pathlib.Path(__file__).parent.glob("test_*.py"))
-    for name in FUNCTIONS:
+    for name in GEOMETRY:
         assert f"fedspd.{name}(" in tests or name.startswith(("distance_", "mean_")) or f'"{name}"' in tests, name
 
 
@@ -170,3 +170,10 @@ def test_training_is_logged(rng, caplog):
         SPDNetClassifier((2,), epochs=3).fit(X, y)
     rounds = [record.getMessage() for record in caplog.records if record.levelno == logging.DEBUG]
     assert len(rounds) == 3 and rounds[0].startswith("round 1 of 3: 1 client, learning rate 1e-3, validation F1 ")
+
+
+def test_the_sample_is_what_the_command_trains_on():
+    matrices, classes, subjects, channels = fedspd.load_sample()
+    assert matrices.shape == (len(classes), 64, 64) and len(subjects) == len(classes) and len(channels) == 64
+    assert sorted(set(classes)) == ["feet", "hands", "left_hand", "right_hand"] and len(set(subjects)) == 10
+    assert fedspd.eigh(matrices[:50])[0].min() > 0

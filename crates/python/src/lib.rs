@@ -10,6 +10,7 @@ mod choice;
 mod error;
 mod flower;
 mod model;
+mod sample;
 mod spd;
 mod spectral;
 mod stiefel;
@@ -37,6 +38,8 @@ mod _core {
     use super::flower::{Coordinator, Site, resolve};
     #[pymodule_export]
     use super::model::{Model, train};
+    #[pymodule_export]
+    use super::sample::load_sample;
     #[pymodule_export]
     use super::spd::{distance_logeuclid, distance_riemannian, exp_map, geodesic, log_map};
     #[pymodule_export]

@@ -32,7 +32,10 @@ pub(crate) fn watched<R: Send>(
             let mut heard = Ok(());
             while ended.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
                 if heard.is_ok() {
-                    heard = Python::attach(|python| python.check_signals());
+                    #[allow(clippy::redundant_closure_for_method_calls)]
+                    // the method is of one lifetime, this is of any
+                    let signal = Python::attach(|python| python.check_signals());
+                    heard = signal;
                     stop.fetch_or(heard.is_err(), Ordering::SeqCst);
                 }
             }

@@ -41,6 +41,7 @@ pages! {
     methods: "methods.md",
     flower: "flower.md",
     compare: "compare.md",
+    python: "python.md",
     configuration: "configuration.md",
     the_run_folder: "run-folder.md",
     speed: "speed.md",

@@ -1,0 +1,33 @@
+"""The examples and the Python of the book run as they stand, from top to bottom."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = sorted((ROOT / "python" / "examples").glob("*.py"))
+
+
+def run(program, folder):
+    # The command of this interpreter, whatever else is installed.
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    done = subprocess.run(program, cwd=folder, env={**os.environ, "PATH": path}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_example(example, tmp_path):
+    assert run([sys.executable, str(example)], tmp_path)
+
+
+def test_the_book(tmp_path):
+    page = (ROOT / "docs" / "src" / "python.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    assert len(blocks) >= 4
+    for block in blocks:
+        run([sys.executable, "-c", block], tmp_path)
