@@ -9,6 +9,7 @@ import time
 from flwr.app import ConfigRecord, Message, RecordDict
 from flwr.serverapp import Grid
 
+from fedspd.flower import messages
 from fedspd.flower.gather import POLL, gather
 
 log = logging.getLogger("fedspd")
@@ -53,8 +54,11 @@ class Roster:
         return {client for client, node in self.nodes.items() if node in connected}
 
     def _meet(self, node: int, content: RecordDict) -> None:
-        text = str(content.config_records["task"]["introduction"])
-        number = int(json.loads(text)["number"])
+        try:
+            text = str(messages.told(content)["introduction"])
+            number = int(json.loads(text)["number"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise messages.Unfit("it introduced itself with something else") from error
         known = self.introductions.get(number)
         if known is not None and known != text:
             reason = f"a node says that it is client number {number}, who is someone else"

@@ -10,24 +10,15 @@ from fedspd import _core
 from . import loop
 
 
-def files(folder):
-    """The files of a run that must be the same, whoever carried the messages."""
-    names = ["models/seed-0.safetensors", "events.jsonl", "results.csv", "summary.json"]
-    return {name: (folder / name).read_bytes() for name in names}
-
-
 EEGNET = {
-    "data": "generated",
-    "changes": {
-        "data.name": "generated",
-        "data.generated.subjects": 8,
-        "data.generated.trials": 24,
-        "data.generated.channels": 6,
-        "data.generated.samples": 128,
-        "data.generated.sfreq": 128.0,
-        "data.generated.classes": 2,
-        "model.kind": "eegnet",
-    },
+    "data.name": "generated",
+    "data.generated.subjects": 8,
+    "data.generated.trials": 24,
+    "data.generated.channels": 6,
+    "data.generated.samples": 128,
+    "data.generated.sfreq": 128.0,
+    "data.generated.classes": 2,
+    "model.kind": "eegnet",
 }
 
 
@@ -39,8 +30,8 @@ EEGNET = {
         {"federated.participation": 0.5, "federated.carry_state": "true", "federated.rounds": 5},
         {"align.kind": "riemannian", "federated.weights": "by-trials", "run.seeds": "[7]"},
         {"split.kind": "leave-run-out", "model.precision": "f32", "federated.epochs_local": "{ default = 1, b = 3 }"},
-        EEGNET["changes"],
-        {**EEGNET["changes"], "federated.participation": 0.5, "federated.carry_state": "true", "model.fedbn": "statistics"},
+        EEGNET,
+        {**EEGNET, "federated.participation": 0.5, "federated.carry_state": "true", "model.fedbn": "statistics"},
     ],
     ids=["sample", "momentum", "half-carried", "aligned", "single", "eegnet", "eegnet-half"],
 )
@@ -186,11 +177,11 @@ def test_a_state_that_is_not_there(tmp_path):
 def test_what_a_run_on_several_machines_cannot_be(tmp_path):
     sites = loop.sites(_core.resolve("", "sample", loop.settings()), tmp_path / "state")
     for change, said in [
-        ("mode=local", "is `federated`; found: local"),
-        ("run.seeds=[1, 2]", r"has one seed; found: \[1, 2\]"),
-        ("split.held_out_subjects=5-6", "holds out nobody"),
+        (["mode=local"], "is `federated`; found: local"),
+        (["run.seeds=[1, 2]"], r"has one seed; found: \[1, 2\]"),
+        (["data.subjects=1-9", "split.held_out_subjects=9"], "holds out nobody"),
     ]:
-        config = _core.resolve("", "sample", [*loop.settings(), change])
+        config = _core.resolve("", "sample", [*loop.settings(), *change])
         with pytest.raises(fedspd.Error, match=said):
             loop.coordinator(config, tmp_path / "run", sites)
 
