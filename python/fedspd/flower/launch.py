@@ -19,17 +19,21 @@ PRIVATE = {
 """Nothing is sent to anyone who is not part of the run."""
 
 
+SCRIPTS = sysconfig.get_path("scripts")
+"""Where the commands of Flower are that this Python is of."""
+
+
 def environment() -> dict[str, str]:
-    """This process's environment, with telemetry and update checks off."""
-    return {**os.environ, **PRIVATE}
+    """This process's environment, with telemetry and update checks off. Commands of Flower look for each other on the path."""
+    return {**os.environ, **PRIVATE, "PATH": os.pathsep.join([SCRIPTS, os.environ.get("PATH", "")])}
 
 
 def command(name: str) -> str:
-    """A command of Flower, from the environment that this Python is of."""
-    return str(Path(sysconfig.get_path("scripts")) / name)
+    """A command of Flower."""
+    return str(Path(SCRIPTS) / name)
 
 
-def launch(app: str, superlink: str | None, run_config: list[str], poll: float = 3.0) -> int:
+def launch(app: str, superlink: str | None, run_config: list[str], poll: float = 5.0) -> int:
     """Runs an app to its end; 0 if it is finished, 1 if it failed or was stopped."""
     where = [superlink] if superlink else []
     changes = [word for change in run_config for word in ("--run-config", change)]

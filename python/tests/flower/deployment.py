@@ -57,8 +57,22 @@ def free_port():
         return probe.getsockname()[1]
 
 
+def descendants(pid):
+    """The processes that a process has started, and those that they have."""
+    parents = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            # What is before the last bracket is a name, which may hold anything.
+            parents[int(stat.parent.name)] = int(stat.read_text().rpartition(")")[2].split()[1])
+    found, next_ = [], {pid}
+    while next_:
+        next_ = {child for child, parent in parents.items() if parent in next_}
+        found += next_
+    return found
+
+
 class Deployment:
-    """Processes in a folder. Everything is killed at the end, by the groups that were started here."""
+    """Processes in a folder. Everything that was started here is killed at the end."""
 
     def __init__(self, folder: Path):
         self.folder = folder
@@ -85,15 +99,16 @@ class Deployment:
             cwd=self.folder,
             stdout=log,
             stderr=subprocess.STDOUT,
-            start_new_session=True,
         )
         self.processes[name] = process
         return process
 
     def kill(self, name):
+        """Kills a process with all that it started, which Flower puts into sessions of their own."""
         process = self.processes.pop(name)
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
+        for pid in [process.pid, *descendants(process.pid)]:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
         process.wait()
 
     def close(self):

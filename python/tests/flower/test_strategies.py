@@ -16,6 +16,8 @@ from flwr.serverapp.strategy import (
     Krum,
 )
 
+from flwr.supercore.task_identity import TaskIdentity
+
 from fedspd import _core
 from fedspd.flower import ProjAvg, Projected, RLAvg
 
@@ -49,6 +51,14 @@ def rounds(strategy, replies, start, server_round=1):
         content = RecordDict({"arrays": arrays, "metrics": metrics})
         answers.append(Message(content, reply_to=message))
     return strategy.aggregate_train(server_round, answers)[0]
+
+
+@pytest.fixture(autouse=True)
+def identity(monkeypatch):
+    """Messages are made by a run, which there is none of here."""
+    monkeypatch.setattr(TaskIdentity, "_run_id", 1)
+    monkeypatch.setattr(TaskIdentity, "_node_id", 1)
+    monkeypatch.setattr(TaskIdentity, "_task_id", 1)
 
 
 @pytest.fixture
