@@ -174,6 +174,7 @@ fn completions_and_pages_cover_every_verb() {
         "report",
         "compare",
         "export",
+        "flower",
         "doctor",
         "completions",
         "man",

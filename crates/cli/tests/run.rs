@@ -294,6 +294,21 @@ fn a_new_configuration_runs_as_it_is() {
 }
 
 #[test]
+fn a_new_flower_app_has_a_configuration_that_runs() {
+    let folder = folder();
+    let at = folder.path();
+    let (code, out, err) = fedspd(at, &["flower", "new", "My Study"]);
+    assert!(code == 0 && out.starts_with("My Study is there."), "{err}");
+    let (code, _, err) = fedspd(at, &["run", "My Study/fedspd_app/experiment.toml", "--dry-run"]);
+    assert_eq!(code, 0, "{err}");
+    let project = fs::read_to_string(at.join("My Study/pyproject.toml")).unwrap();
+    assert!(project.contains("\nname = \"my-study\"\n"), "{project}");
+    assert!(project.lines().any(|line| line.starts_with("out = ") && line.contains("My Study")), "{project}");
+    let (code, _, err) = fedspd(at, &["flower", "new", "My Study"]);
+    assert!(code == 1 && err.starts_with("error: My Study cannot be written: "), "{err}");
+}
+
+#[test]
 fn the_doctor_looks_at_this_machine() {
     let folder = folder();
     let found = json(folder.path(), &["doctor", "--format", "json"]);

@@ -31,11 +31,6 @@ impl Diary {
         Ok(())
     }
 
-    /// Whether the model is tested after a round: the first too, as in the paper's figure, and the last.
-    pub(crate) fn tested(&self, round: u32, last: bool, eval_every: usize) -> bool {
-        last || round == 1 || round.is_multiple_of(eval_every as u32)
-    }
-
     /// Writes a round down, with the warnings that belong to it. Whoever watches is told when it is stored.
     pub(crate) fn write(
         &mut self,
@@ -76,6 +71,11 @@ impl Diary {
         }
         Ok(progress)
     }
+}
+
+/// Whether the model is tested after a round: the first too, as in the paper's figure, and the last.
+pub(crate) fn tested(round: u32, last: bool, eval_every: usize) -> bool {
+    last || round == 1 || round.is_multiple_of(eval_every as u32)
 }
 
 /// Tells whoever watches, and the log.

@@ -13,7 +13,7 @@ use crate::checkpoint::{Checkpoint, CourseState, Past};
 use crate::config::Mode;
 use crate::course::{Course, Step};
 use crate::design::Design;
-use crate::diary::{Diary, warn};
+use crate::diary::{Diary, tested, warn};
 use crate::experiment::Experiment;
 use crate::round_event::round_event;
 use crate::scores::{Predicted, RoundScores, Score, finals};
@@ -93,7 +93,7 @@ impl<T: Real, M: Model<T>> Setting<'_, T, M> {
             let round = diary.done() + 1;
             let done = self.one_round(&mut courses, &mut desks)?;
             let last = round == diary.rounds || courses.iter().all(|course| !course.active);
-            let tested = diary.tested(round, last, config.run.eval_every);
+            let tested = tested(round, last, config.run.eval_every);
             let scored = self.look_back(tested, &courses, &mut desks, design, &done)?;
             let played = courses.iter().zip(done);
             let played = played

@@ -116,7 +116,9 @@ impl Error {
 
 /// Who does not count, and why.
 fn listed(dropped: &[Dropped]) -> String {
-    dropped.iter().map(|dropped| format!("; {}: {}", dropped.name, dropped.reason)).collect()
+    let listed: Vec<String> =
+        dropped.iter().map(|dropped| format!("; {}: {}", dropped.name, dropped.reason)).collect();
+    listed.concat()
 }
 
 /// Checks a setting.

@@ -84,8 +84,7 @@ def test_nodes_that_misbehave(deployment, tmp_path):
     marker = tmp_path / "marker"
     faults = {"b": {"fault": "nan"}, "c": {"fault": "off"}, "d": {"fault": "hang", "marker": str(marker)}}
     for name, fault in faults.items():
-        deployment.kill(name)
-    for name, fault in faults.items():
+        deployment.stop(name)
         deployment.start_node(name, **fault)
     launcher = deployment.run(tmp_path / "run", straggler_cutoff_time=25.0, minimum_reporting=1)
     deployment.until(marker.exists, 300, "superlink", "launcher", "d")

@@ -15,7 +15,7 @@ use super::record::Rest;
 use super::site::{Judgement, Reply, Verdict};
 use crate::config::Config;
 use crate::design::unscored;
-use crate::diary::{Diary, warn};
+use crate::diary::{Diary, tested, warn};
 use crate::metrics::Confusion;
 use crate::store::Store;
 use crate::{Error, Observer, network};
@@ -168,7 +168,7 @@ impl Coordinator {
         self.closed = Some(report);
         self.judgements.fill(None);
         let round = self.diary.done() + 1;
-        let tested = self.diary.tested(round, round == self.diary.rounds, self.config.run.eval_every);
+        let tested = tested(round, round == self.diary.rounds, self.config.run.eval_every);
         Ok(Examination { parameters: self.machine.sent(), tested, since: self.since.clone() })
     }
 

@@ -24,6 +24,7 @@ pub struct Site {
     experiment: Experiment,
     seed: u64,
     shard: Shard,
+    counts: Counts,
     unit_read: String,
     work: Box<dyn Work>,
     keepsakes: Keepsakes,
@@ -100,7 +101,20 @@ impl Site {
         };
         let keepsakes = Keepsakes::new(state, config_hash, seed, number);
         let shard = only(&design)?;
-        Ok(Self { name: name.to_owned(), number, experiment, seed, shard, unit_read, work, keepsakes })
+        let counted = design.counts(experiment.dataset.about(), seed).clients.into_iter().next();
+        let counted = counted.ok_or(Error::Nothing)?;
+        let counts = Counts { train: counted.train, validation: counted.val, test: counted.test };
+        Ok(Self {
+            name: name.to_owned(),
+            number,
+            experiment,
+            seed,
+            shard,
+            counts,
+            unit_read,
+            work,
+            keepsakes,
+        })
     }
 
     /// Names and shapes of the parameters that travel, in their order.
@@ -117,11 +131,6 @@ impl Site {
         let (inputs, samples) = match &experiment.dataset.content {
             Content::Covariances(covariances) => (covariances.inputs.len(), None),
             Content::Trials(trials) => (1, Some(trials.length())),
-        };
-        let count = |trials: &[usize]| {
-            let mut counts = vec![0; about.classes.len()];
-            trials.iter().for_each(|&trial| counts[about.origins[trial].label] += 1);
-            counts
         };
         Ok(Introduction {
             name: self.name.clone(),
@@ -140,11 +149,7 @@ impl Site {
                 alignment: experiment.alignment().to_owned(),
                 transductive: experiment.is_transductive(),
             },
-            trials: Counts {
-                train: count(&self.shard.train),
-                validation: count(&self.shard.validation),
-                test: count(&self.shard.test),
-            },
+            trials: self.counts.clone(),
             warning: self.work.check()?,
         })
     }
