@@ -140,7 +140,7 @@ impl fmt::Display for Failure {
             Self::Unparsed(error) => return error.fmt(f),
             // Somebody wanted it so.
             Self::Interrupted { .. } | Self::Stopped | Self::Left { .. } => {
-                writeln!(f, "{}", self.message())?
+                writeln!(f, "{}", self.message())?;
             }
             _ => writeln!(f, "error: {}", self.message())?,
         }
