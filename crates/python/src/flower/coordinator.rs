@@ -41,7 +41,7 @@ impl Coordinator {
             })
         });
         let introductions = introductions.collect::<PyResult<Vec<_>>>()?;
-        let open = |watch: &mut Watch| {
+        let open = |watch: &mut Watch<'_>| {
             remote::Coordinator::open(config, name, &folder, introductions, quorum, watch)
         };
         Ok(Self { inner: heard(python, open)? })

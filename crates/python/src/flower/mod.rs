@@ -10,7 +10,7 @@ pub(crate) use coordinator::Coordinator;
 pub(crate) use site::Site;
 
 use crate::error::of_experiment;
-use crate::watch::Watch;
+use crate::watch::{Watch, watched};
 
 /// The whole configuration as TOML: that of a built-in experiment by its name, or that of a file's text; with changes such as `train.lr=0.01`.
 #[pyfunction]
@@ -38,11 +38,8 @@ fn dtype(config: &Config) -> &'static str {
 /// Calls what may warn, without holding the interpreter.
 fn heard<R: Send>(
     python: Python<'_>,
-    call: impl FnOnce(&mut Watch) -> Result<R, fedspd_experiment::Error> + Send,
+    call: impl FnOnce(&mut Watch<'_>) -> Result<R, fedspd_experiment::Error> + Send,
 ) -> PyResult<R> {
     let logger = python.import("logging")?.call_method1("getLogger", ("fedspd",))?;
-    let mut watch = Watch::new(logger.unbind());
-    let result = python.detach(|| call(&mut watch));
-    watch.fault()?;
-    result.map_err(|error| of_experiment(&error))
+    watched(python, logger.unbind(), call)?.map_err(|error| of_experiment(&error))
 }

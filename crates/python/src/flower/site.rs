@@ -42,7 +42,7 @@ impl Site {
         };
         let (shared, own) = (parse(&[])?, parse(&changes)?);
         let dtype = dtype(&own);
-        let open = |_: &mut Watch| remote::Site::open(own, &shared.hash(), name, number, &state, &());
+        let open = |_: &mut Watch<'_>| remote::Site::open(own, &shared.hash(), name, number, &state, &());
         Ok(Self { inner: heard(python, open)?, dtype })
     }
 
