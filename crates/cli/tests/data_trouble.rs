@@ -72,6 +72,36 @@ fn an_interrupted_preparation_leaves_nothing() {
     assert!(npz_files(folder.path()).is_empty());
 }
 
+/// Ctrl-C ends a download at once, since what has arrived is kept, and says how to go on.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_download_says_how_to_go_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let definition = study(folder.path(), 1);
+    let base = format!("subjects = \"2\"\n[source]\nbase = \"http://{}/\"\n", server.local_addr().unwrap());
+    let text = std::fs::read_to_string(&definition).unwrap();
+    std::fs::write(&definition, format!("{text}{base}")).unwrap();
+    for format in ["text", "json"] {
+        let root = folder.path().join("data");
+        let arguments = ["data", "fetch", &definition, "--root", root.to_str().unwrap(), "--format", format];
+        let child = fedspd(&arguments).stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        // It asks for the file, and waits for an answer.
+        let (_asking, _) = server.accept().unwrap();
+        assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+        let Output { status, stderr, .. } = child.wait_with_output().unwrap();
+        let (said, resume) = (String::from_utf8(stderr).unwrap(), format!("fedspd {}", arguments.join(" ")));
+        assert_eq!(status.code(), Some(130), "{said}");
+        if format == "json" {
+            let failure: Value = serde_json::from_str(said.lines().last().unwrap()).unwrap();
+            assert_eq!(failure["error"], format!("interrupted; go on with `{resume}`"));
+            assert_eq!(failure["kind"], "interrupted");
+        } else {
+            assert!(said.ends_with(&format!("interrupted; go on with `{resume}`\n")), "{said}");
+        }
+    }
+}
+
 #[test]
 fn the_quality_of_every_covariance_can_be_written() {
     let folder = tempfile::tempdir().unwrap();

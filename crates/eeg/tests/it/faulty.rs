@@ -24,8 +24,7 @@ fn write_matlab(path: &Path, data: &[Vec<u8>]) {
     std::fs::write(path, file(&[vector("label", &[1.0, 2.0]), data])).unwrap();
 }
 
-fn plan_of_matlab(folder: &Path) -> Result<Plan, Error> {
-    let text = r#"
+const MATLAB: &str = r#"
         name = "mine"
         format = "mat"
         files = "{subject}.mat"
@@ -38,8 +37,30 @@ fn plan_of_matlab(folder: &Path) -> Result<Plan, Error> {
         events = [{ classes = { 1 = "one", 2 = "two" } }]
         mat = { data = "data", labels = "label", channels = ["C3", "C4.", "Pz"], padding = 50 }
     "#;
-    let mine = Definition::parse(Path::new("mine.toml"), text)?;
+
+fn plan_of_matlab(folder: &Path) -> Result<Plan, Error> {
+    let mine = Definition::parse(Path::new("mine.toml"), MATLAB)?;
     Plan::new(mine, &[folder.to_owned()], &PlanOptions::default())
+}
+
+#[test]
+fn pauses_of_any_length_are_refused() {
+    for padding in ["10001", "100000000000", "9223372036854775807"] {
+        let text = MATLAB.replace("padding = 50", &format!("padding = {padding}"));
+        let error = Definition::parse(Path::new("mine.toml"), &text).unwrap_err().to_string();
+        assert_eq!(error, format!("mine.toml: `padding` is {padding} samples; it must be at most 10000"));
+    }
+}
+
+/// They are not read where there are not as many as trials: a small file could declare millions.
+#[test]
+fn labels_are_counted_before_they_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = matrix(&[flags(6), dims(&[3, 300, 2]), name("data"), doubles(&noise(1, 3 * 300 * 2))]);
+    let path = folder.path().join("1.mat");
+    std::fs::write(&path, file(&[vector("label", &[1.0; 5]), data])).unwrap();
+    let error = plan_of_matlab(folder.path()).unwrap_err();
+    assert_eq!(error.to_string(), format!("{}: `label` has 5 labels for 2 trials", path.display()));
 }
 
 #[test]
