@@ -36,7 +36,7 @@ print(f"consensus of the clients: {fedspd.consensus(clients):.3f}")
 # %%
 matrices, classes, subjects, _ = fedspd.load_sample()
 classes, subjects = np.array(classes), np.array(subjects)
-recentred = Recenter().fit_transform(matrices, groups=subjects)
+recentred = Recenter("logeuclid").fit_transform(matrices, groups=subjects)
 held_out = np.isin(subjects, sorted(set(subjects))[:2])
 for aggregation in ("proj-avg", "rl-avg"):
     for participation in (1.0, 0.5):

@@ -168,7 +168,8 @@ def test_training_is_logged(rng, caplog):
     X, y = random_spd(rng, 40, 3), np.tile([0, 1], 20)
     with caplog.at_level(logging.DEBUG, logger="fedspd"):
         SPDNetClassifier((2,), epochs=3).fit(X, y)
-    rounds = [record.getMessage() for record in caplog.records if record.levelno == logging.DEBUG]
+    assert {record.levelno for record in caplog.records} == {logging.DEBUG}
+    rounds = [record.getMessage() for record in caplog.records]
     assert len(rounds) == 3 and rounds[0].startswith("round 1 of 3: 1 client, learning rate 1e-3, validation F1 ")
 
 

@@ -133,6 +133,8 @@ class TestRecenter:
         for subject in range(4):
             np.testing.assert_allclose(fedspd.mean_riemannian(recentred[subjects == subject]), np.eye(5), atol=1e-10)
         np.testing.assert_array_equal(Recenter().fit_transform(X, groups=subjects), recentred)
+        with pytest.raises(ValueError, match="groups is missing"):
+            recenter.transform(X)
         with pytest.raises(ValueError, match="group 3 was not there in fit"):
             Recenter(unseen="refuse").fit(X[:90], groups=subjects[:90]).transform(X, groups=subjects)
 

@@ -77,8 +77,8 @@ impl Design {
         Ok(Self { clients, shards, held_out: Vec::new(), unused: Vec::new() })
     }
 
-    /// What a person should know before training: subjects that nobody has, and clients that cannot be scored.
-    pub(crate) fn warnings(&self) -> Vec<String> {
+    /// What a person should know before training: subjects that nobody has, and clients that cannot be scored though they were to be.
+    pub(crate) fn warnings(&self, config: &Config) -> Vec<String> {
         let mut warnings = Vec::new();
         if !self.unused.is_empty() {
             warnings.push(format!(
@@ -89,7 +89,7 @@ impl Design {
         let clients = self.clients.iter().zip(&self.shards);
         let clients =
             clients.map(|(client, shard)| (&*client.name, shard.validation.len(), shard.test.len()));
-        warnings.extend(unscored(&clients.collect::<Vec<_>>()));
+        warnings.extend(unscored(config, &clients.collect::<Vec<_>>()));
         warnings
     }
 
@@ -149,12 +149,12 @@ fn shard(config: &Config, about: &About, client: &Client, number: u32, seed: See
     Ok(Shard { train: split.train, validation: split.val, test: split.test })
 }
 
-/// Who cannot be scored, of clients with so many trials for validation and for the test.
-pub(crate) fn unscored(clients: &[(&str, usize, usize)]) -> Vec<String> {
+/// Who cannot be scored though they were to be, of clients with so many trials for validation and for the test.
+pub(crate) fn unscored(config: &Config, clients: &[(&str, usize, usize)]) -> Vec<String> {
+    let untested = config.split.kind == ConfiguredSplit::Stratified && config.split.test == 0.0;
+    let splits = [("validation", "has no say in the learning rate"), ("test", "is not in the test scores")];
     let mut warnings = Vec::new();
-    for (what, means) in
-        [("validation", "has no say in the learning rate"), ("test", "is not in the test scores")]
-    {
+    for (what, means) in splits.into_iter().filter(|(what, _)| !(untested && *what == "test")) {
         let without =
             clients.iter().filter(|client| if what == "test" { client.2 == 0 } else { client.1 == 0 });
         let names: Vec<&str> = without.map(|client| client.0).collect();

@@ -73,7 +73,7 @@ impl<T: Real, M: Model<T>> Setting<'_, T, M> {
         if let Some(store) = store.as_deref_mut() {
             diary.open(store)?;
         }
-        for warning in design.warnings() {
+        for warning in design.warnings(config) {
             warn(store.as_deref_mut(), observer, &warning)?;
         }
         for course in &mut courses {

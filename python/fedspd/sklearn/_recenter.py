@@ -27,7 +27,7 @@ class Recenter(TransformerMixin, BaseEstimator):
     Attributes
     ----------
     reference_ : ndarray, shape (n, n)
-        The mean of all training matrices.
+        The mean of all training matrices; ``None`` if there were groups.
     references_ : dict
         The mean of each group; empty if there were no groups.
 
@@ -49,11 +49,9 @@ class Recenter(TransformerMixin, BaseEstimator):
         if self.unseen not in ("own", "refuse"):
             raise ValueError(f"unseen is {self.unseen!r}; it must be 'own' or 'refuse'")
         mean = MEANS[self.metric]
-        self.reference_ = mean(X)
-        self.references_ = {}
-        if groups is not None:
-            for group, chosen in self._groups(X, groups):
-                self.references_[group] = mean(X[chosen])
+        groups = [] if groups is None else self._groups(X, groups)
+        self.reference_ = None if groups else mean(X)
+        self.references_ = {group: mean(X[chosen]) for group, chosen in groups}
         return self
 
     def transform(self, X, groups=None):
@@ -61,6 +59,8 @@ class Recenter(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         X = self._matrices(X, reset=False)
         if groups is None:
+            if self.reference_ is None:
+                raise ValueError("groups is missing: fit was told whose each matrix is, transform must be too")
             return whiten(X, self.reference_.astype(X.dtype))
         out = np.empty_like(X)
         for group, chosen in self._groups(X, groups):

@@ -76,7 +76,7 @@ impl Coordinator {
             });
             let suspicious =
                 sites.iter().filter_map(|site| Some(format!("{}: {}", site.name, site.warning.as_ref()?)));
-            for warning in unscored(&counts.collect::<Vec<_>>()).into_iter().chain(suspicious) {
+            for warning in unscored(&config, &counts.collect::<Vec<_>>()).into_iter().chain(suspicious) {
                 warn(Some(&mut store), observer, &warning)?;
             }
             manifest.status = Status::Running;
