@@ -72,6 +72,13 @@ def test_inverse_retract(points, tangents, kind):
     np.testing.assert_allclose(fedspd.inverse_retract(w, reached, kind=kind), tangents, **close)
 
 
+def test_inverse_polar_retraction_solves_a_lyapunov_equation(points):
+    w = points[0]
+    for y, found in zip(points, fedspd.inverse_retract(w, points)):
+        factor = scipy.linalg.solve_continuous_lyapunov(w.T @ y, 2 * np.eye(3))
+        np.testing.assert_allclose(found, y @ factor - w, **close)
+
+
 def exponential(w, x, metric):
     """The formula with the n x n matrices that it is usually written with (Edelman, Arias and Smith, 1998; Wald, Tapp for the canonical metric)."""
     a = w.T @ x

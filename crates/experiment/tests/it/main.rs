@@ -7,6 +7,7 @@ mod bad_configs;
 mod clients;
 mod config;
 mod data;
+mod fit;
 mod metrics;
 mod modes;
 mod partition;
