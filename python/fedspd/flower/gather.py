@@ -13,6 +13,10 @@ from fedspd.flower import messages
 POLL = 1.0
 """Seconds between two looks for replies."""
 
+GRACE = 60.0
+"""Seconds that a message lives longer than it is waited for. Nobody should begin with what nobody waits for any more; but who is late is told by the
+cut-off, not by Flower, which has other words for it."""
+
 
 def gather(
     grid: Grid,

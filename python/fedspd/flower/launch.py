@@ -54,7 +54,7 @@ def launch(app: str, superlink: str | None, run_config: list[str], poll: float =
     logged = subprocess.run(
         [command("flwr"), "log", run, *where, "--show"], env=environment(), capture_output=True, text=True, check=False
     )
-    print(logged.stdout, file=sys.stderr)
+    print(logged.stdout + logged.stderr, file=sys.stderr)
     return 1
 
 
@@ -64,7 +64,10 @@ def _status(run: str, where: list[str]) -> str:
     for _ in range(20):
         last = _json("list", *where, "--run-id", run)
         if last.get("success") and last.get("runs"):
-            return str(last["runs"][0]["status"])
+            found = last["runs"][0]
+            if found.get("status-details"):
+                print(found["status-details"], file=sys.stderr, flush=True)
+            return str(found["status"])
         time.sleep(3)
     return f"finished:unknown ({last.get('error-message', last)})"
 

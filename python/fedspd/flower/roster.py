@@ -10,7 +10,7 @@ from flwr.app import ConfigRecord, Message, RecordDict
 from flwr.serverapp import Grid
 
 from fedspd.flower import messages
-from fedspd.flower.gather import POLL, gather
+from fedspd.flower.gather import GRACE, POLL, gather
 
 log = logging.getLogger("fedspd")
 
@@ -49,7 +49,7 @@ class Roster:
         connected = set(self.grid.get_node_ids())
         new = [node for node in connected if node not in self._asked]
         content = RecordDict({"task": ConfigRecord({"config": self.config})})
-        asked = {node: Message(content, node, "query", ttl=self.cutoff) for node in new}
+        asked = {node: Message(content, node, "query", ttl=self.cutoff + GRACE) for node in new}
         gather(self.grid, asked, self.cutoff, self._meet, self._miss)
         return {client for client, node in self.nodes.items() if node in connected}
 

@@ -11,7 +11,7 @@ from flwr.serverapp import Grid, ServerApp
 
 from fedspd import _core
 from fedspd.flower import messages
-from fedspd.flower.gather import gather
+from fedspd.flower.gather import GRACE, gather
 from fedspd.flower.roster import Roster
 
 log = logging.getLogger("fedspd")
@@ -123,8 +123,7 @@ class _Round:
 
     def _message(self, client: int, kind: str, arrays, task: dict) -> Message:
         content = RecordDict({"parameters": arrays, "task": ConfigRecord({**task, "config": self.config})})
-        # Nobody should begin with what nobody waits for any more.
-        return Message(content, self.roster.nodes[client], kind, ttl=self.cutoff)
+        return Message(content, self.roster.nodes[client], kind, ttl=self.cutoff + GRACE)
 
     def _trained(self, client: int, content: RecordDict) -> None:
         numbers = messages.unpack(content, self.server.travelling, self.server.dtype)

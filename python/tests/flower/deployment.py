@@ -168,10 +168,11 @@ class Deployment:
         config = {"out": str(out), **config}
         words = " ".join(f"{key.replace('_', '-')}={json.dumps(value)}" for key, value in config.items())
         log = open(self.folder / "launcher.log", "ab")
-        return subprocess.Popen(
+        self.processes["launcher"] = subprocess.Popen(
             [sys.executable, "-m", "fedspd.flower", "run", str(self.app), "--run-config", words],
             env=self.environment, stdout=log, stderr=subprocess.STDOUT,
         )  # fmt: skip
+        return self.processes["launcher"]
 
     def until(self, holds, seconds, *logs):
         end = time.monotonic() + seconds

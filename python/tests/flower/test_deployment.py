@@ -65,12 +65,11 @@ def test_a_run_that_fails_says_so(deployment, tmp_path):
 
 def test_killed_superlink(deployment, one, tmp_path):
     """The server dies with the superlink after its first round; a new run goes on where it was."""
-    launcher = deployment.run(tmp_path / "run")
+    deployment.run(tmp_path / "run")
     log = tmp_path / "run" / "events.jsonl"
     deployment.until(lambda: log.exists() and '"round":1' in log.read_text(), 240, "superlink", "launcher")
     deployment.kill("superlink")
-    launcher.kill()
-    launcher.wait()
+    deployment.kill("launcher")
     deployment.start_superlink()
     finish(deployment, deployment.run(tmp_path / "run"))
     assert (tmp_path / "run" / MODEL).read_bytes() == (one / MODEL).read_bytes()
@@ -86,7 +85,7 @@ def test_nodes_that_misbehave(deployment, tmp_path):
     for name, fault in faults.items():
         deployment.stop(name)
         deployment.start_node(name, **fault)
-    launcher = deployment.run(tmp_path / "run", straggler_cutoff_time=25.0, minimum_reporting=1)
+    launcher = deployment.run(tmp_path / "run", straggler_cutoff_time=45.0, minimum_reporting=1)
     deployment.until(marker.exists, 300, "superlink", "launcher", "d")
     deployment.kill("d")
     finish(deployment, launcher)
@@ -95,6 +94,6 @@ def test_nodes_that_misbehave(deployment, tmp_path):
         assert any(text.startswith(f"round {round}: b does not count: it sent NaN in `") for text in said), said
         off = f"round {round}: c does not count: it sent weights off the Stiefel manifold: |W^T W - I| = "
         assert any(text.startswith(off) for text in said), said
-    assert "round 2: d does not count: it did not reply within 25 seconds" in said, said
+    assert "round 2: d does not count: it did not reply within 45 seconds" in said, said
     assert json.loads((tmp_path / "run" / "manifest.json").read_text())["status"] == "done"
     assert (tmp_path / "run" / MODEL).is_file()
