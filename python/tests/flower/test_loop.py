@@ -30,10 +30,11 @@ EEGNET = {
         {"federated.participation": 0.5, "federated.carry_state": "true", "federated.rounds": 5},
         {"align.kind": "riemannian", "federated.weights": "by-trials", "run.seeds": "[7]"},
         {"split.kind": "leave-run-out", "model.precision": "f32", "federated.epochs_local": "{ default = 1, b = 3 }"},
+        {"split.train": 0.75, "split.val": 0.25, "split.test": 0, "run.eval_every": 2},
         EEGNET,
         {**EEGNET, "federated.participation": 0.5, "federated.carry_state": "true", "model.fedbn": "statistics"},
     ],
-    ids=["sample", "momentum", "half-carried", "aligned", "single", "eegnet", "eegnet-half"],
+    ids=["sample", "momentum", "half-carried", "aligned", "single", "untested", "eegnet", "eegnet-half"],
 )
 def test_same_bytes_as_in_one_process(tmp_path, more):
     changes = loop.settings(**more)

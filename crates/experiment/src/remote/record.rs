@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::coordinator::Coordinator;
 use super::site::{Judgement, Verdict};
 use crate::checkpoint::{Checkpoint, Resting};
-use crate::diary::warn;
+use crate::diary::{tested, warn};
 use crate::metrics::Confusion;
 use crate::results::table;
 use crate::round_event::round_event;
@@ -43,10 +43,11 @@ impl Coordinator {
         };
         let (losses, validation) = self.tally(|judgement| judgement.validation.as_ref())?;
         let validation_loss = losses.iter().sum::<f64>() / losses.len() as f64;
-        let (tests, test) = self.tally(|judgement| judgement.test.as_ref())?;
+        let (_, test) = self.tally(|judgement| judgement.test.as_ref())?;
         self.machine.advance(validation_loss)?;
         let round = self.diary.done() + 1;
-        let test = (!tests.is_empty()).then_some(test);
+        let last = round == self.diary.rounds;
+        let test = tested(round, last, self.config.run.eval_every).then_some(test);
         let scored = RoundScores::new(
             validation_loss,
             validation.pooled.macro_f1(),
@@ -55,11 +56,9 @@ impl Coordinator {
         );
         let event = round_event(self.diary.seed, round, self.config.mode, vec![(&members, report)], &scored);
         let progress = self.diary.write(event, scored.scores, Some(&mut self.store), observer)?;
-        if round == self.diary.rounds {
-            let test = test.unwrap_or_else(|| Tally::new(self.facts.classes.len()));
-            self.finish(&test, observer)?;
-        } else {
-            self.save(&[], false)?;
+        match test {
+            Some(test) if last => self.finish(&test, observer)?,
+            _ => self.save(&[], false)?,
         }
         observer.round(&progress);
         Ok(())
