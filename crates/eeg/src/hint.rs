@@ -64,7 +64,7 @@ impl Error {
             Self::Band { low, .. } if !(*low > 0.0) => Some("begin the band above 0 Hz".into()),
             Self::Band { low, high, .. } if !(low < high) => Some("write the lower edge first".into()),
             Self::Band { .. } => Some("choose a lower band with --band".into()),
-            Self::Unstable { .. } => Some("take a wider band, or begin it higher".into()),
+            Self::Unstable { .. } => Some("take a wider band, and keep its edges away from 0 Hz and half the sampling rate".into()),
             Self::Window { .. } => Some("the trial is the `interval` of the definition".into()),
             Self::TooFewSamples { .. } => Some("take a longer window".into()),
             Self::MatShape { .. } => {

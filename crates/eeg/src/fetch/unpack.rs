@@ -9,8 +9,8 @@ use super::fetcher::is_there;
 use super::lock::Lock;
 use super::part::Part;
 use super::{Fetched, Fetcher, Progress, RemoteFile, record, sha256_of};
-use crate::Error;
 use crate::trouble::{reason, speaks_of_content};
+use crate::{Error, Expansion};
 
 impl Fetcher {
     /// Makes sure that a file is there and right which comes in a zip archive, as the entry whose name begins in a given way. The archive, in a
@@ -61,6 +61,8 @@ fn unpack(archive: &Path, prefix: &str, target: &Path) -> Result<(), Error> {
         return Err(fault(format!("no entry begins with \"{prefix}\"")));
     };
     let mut entry = zip.by_name(&name).map_err(|error| fault(error.to_string()))?;
+    Expansion::check(entry.compressed_size(), entry.size())
+        .map_err(|expansion| fault(format!("\"{name}\" {expansion}")))?;
     let part = Part::of(target);
     part.discard()?;
     let mut out = File::create(&part.data).map_err(Error::file(&part.data))?;

@@ -24,8 +24,6 @@ pub(super) struct Array<'file, R: Read> {
     pub(super) count: usize,
     /// The bytes of a value.
     pub(super) size: usize,
-    /// The bytes that are there for all of them, compressed or not.
-    stored: u64,
 }
 
 impl<'file, R: Read + Seek> Array<'file, R> {
@@ -54,8 +52,7 @@ impl<'file, R: Read + Seek> Array<'file, R> {
             let (dtype, shape) = (header.dtype.to_string(), header.shape);
             return Err(NpzFault::Disagreement { name, dtype, shape, expected, found }.into());
         }
-        let stored = entry.compressed_size();
-        Ok(Self { entry, name, header, count, size, stored })
+        Ok(Self { entry, name, header, count, size })
     }
 }
 
@@ -77,13 +74,11 @@ impl<R: Read> Array<'_, R> {
         }
     }
 
-    /// All values. Memory grows with the bytes that have arrived, and no further than they warrant: a byte may become a number of eight, or a text.
+    /// All values. Memory grows with the bytes that have arrived.
     pub(super) fn collect<T>(
         &mut self,
         mut convert: impl FnMut(usize, &[u8]) -> Result<T, NpzFault>,
     ) -> Result<Vec<T>, Trouble<NpzFault>> {
-        Expansion::check(self.stored, self.count as u64 * size_of::<T>() as u64)
-            .map_err(|expansion| NpzFault::Expansion { name: self.name.clone(), expansion })?;
         let mut values = Vec::new();
         let mut bytes = Vec::new();
         while values.len() < self.count {

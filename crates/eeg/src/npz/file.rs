@@ -77,6 +77,20 @@ impl<R: Read + Seek> NpzFile<R> {
         self.arrays.iter().map(|(name, _)| name.as_str())
     }
 
+    /// The bytes of the file.
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// The shape of an array, from its header alone.
+    ///
+    /// # Errors
+    /// [`Error::File`]; [`Error::Npz`] if there is no such array, or its header is damaged.
+    pub fn shape(&mut self, name: &str) -> Result<Vec<usize>, Error> {
+        let array = open(&mut self.archive, &self.arrays, self.length, name);
+        array.map(|array| array.header.shape).map_err(|trouble| error(&self.path, trouble))
+    }
+
     /// The numbers of an array, floating-point or integer. Integers beyond 2^53 are rounded to the nearest.
     ///
     /// # Errors

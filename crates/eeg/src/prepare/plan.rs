@@ -180,6 +180,12 @@ impl Plan {
         empty.map(|(class, _)| (&**class, self.definition.annotations_of(class))).collect()
     }
 
+    /// The recordings that give no trial, though others do.
+    pub fn without_trials(&self) -> Vec<&Path> {
+        let empty = self.subjects.iter().flatten().filter(|run| run.epochs.is_empty());
+        empty.map(|run| &*run.path).collect()
+    }
+
     /// The subjects with recordings at another rate, which are resampled, and that rate.
     pub fn resampled(&self) -> Vec<(&str, f64)> {
         let other = |run: &&Run| run.sfreq != self.definition.sfreq;

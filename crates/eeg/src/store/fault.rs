@@ -22,6 +22,16 @@ pub enum StoreFault {
         /// What it must be.
         expected: String,
     },
+    /// A list that is longer than a file of this size can be meant to have.
+    #[error("`{name}` has {entries} entries in a file of {length} bytes")]
+    Many {
+        /// Of which array.
+        name: &'static str,
+        /// How many it has.
+        entries: usize,
+        /// The bytes of the file.
+        length: u64,
+    },
     /// Two classes or two channels of one name.
     #[error("`{name}` lists \"{twice}\" twice")]
     Twice {

@@ -10,8 +10,11 @@ use fedspd_manifold::simd::Simd;
 use super::{NOT_ALIGNED, StoreFault};
 use crate::about::{MICROVOLTS, NO_UNIT, SQUARE_MICROVOLTS};
 use crate::names::first_twice;
-use crate::npz::NpzFile;
-use crate::{About, Alignment, Covariances, Error, Making, Origin, Trials};
+use crate::npz::{NpzFault, NpzFile};
+use crate::{About, Alignment, Covariances, Error, Expansion, Making, Origin, Trials};
+
+/// About what an entry of a list costs: its text, or the label and the three ids of a trial.
+const BYTES_PER_ENTRY: u64 = 128;
 
 /// What a file holds.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,55 +41,34 @@ impl Prepared {
 /// [`Error::File`], [`Error::Npz`] for a faulty archive, [`Error::Store`] for arrays that do not fit together.
 pub fn load(path: &Path) -> Result<Prepared, Error> {
     let mut archive = Archive { file: NpzFile::open(path)?, path };
-    let about = archive.about()?;
-    if about.channels.is_empty() {
+    // Shapes first: nothing is read that does not fit, and no list that the file is too small for.
+    let channels = archive.different("channels")?;
+    if channels.is_empty() {
         return Err(Error::NoChannels { path: path.to_owned() });
     }
-    let x = archive.have("X").and_then(|()| archive.file.floats("X"))?;
-    let (trials, channels) = (about.origins.len(), about.channels.len());
-    let kind = if archive.has("kind") { Some(archive.text("kind")?) } else { None };
-    let square = x.shape.len() >= 2 && x.shape[x.shape.len() - 1] == x.shape[x.shape.len() - 2];
-    let covariances = match kind.as_deref() {
-        Some("covariances") => true,
-        Some("trials") => false,
-        None => square,
-        Some(kind) => return Err(archive.fault(StoreFault::Kind { kind: kind.to_owned() })),
-    };
-    let wrong = |expected: String| StoreFault::Shape { name: "X", shape: x.shape.clone(), expected };
-    let inputs = match (covariances, &x.shape[..]) {
-        (true, &[t, n, m]) if (t, n, m) == (trials, channels, channels) => 1,
-        (true, &[t, inputs, n, m]) if (t, n, m) == (trials, channels, channels) && inputs > 0 => inputs,
-        (false, &[t, n, samples]) if (t, n) == (trials, channels) && samples > 0 => samples,
-        (true, _) => {
-            let expected =
-                format!("{trials} x {channels} x {channels}, or {trials} x inputs x {channels} x {channels}");
-            return Err(archive.fault(wrong(expected)));
-        }
-        (false, _) => return Err(archive.fault(wrong(format!("{trials} x {channels} x samples")))),
-    };
+    let trials = archive.trials()?;
+    let (covariances, inputs) = archive.kind(trials, channels.len())?;
+    let about = archive.about(trials, channels)?;
     let units: &[&str] = if covariances { &[SQUARE_MICROVOLTS, NO_UNIT] } else { &[MICROVOLTS, NO_UNIT] };
     if !units.contains(&&*about.unit) {
         let expected = if covariances { "uV^2, or 1 for none" } else { "uV, or 1 for none" };
         return Err(archive.fault(StoreFault::Unit { unit: about.unit, expected }));
     }
-    let size = x.values.len() / trials.max(1);
-    if let Some(place) = x.values.iter().position(|value| !value.is_finite()) {
-        return Err(archive.fault(StoreFault::NotFinite { trial: place / size, value: x.values[place] }));
+    let (x, channels) = (archive.file.floats("X")?.values, about.channels.len());
+    let size = x.len() / trials.max(1);
+    if let Some(place) = x.iter().position(|value| !value.is_finite()) {
+        return Err(archive.fault(StoreFault::NotFinite { trial: place / size, value: x[place] }));
     }
     if !covariances {
-        return Ok(Prepared::Trials(Trials::new(
-            about,
-            inputs,
-            sample_by_sample(channels, inputs, &x.values),
-        )?));
+        return Ok(Prepared::Trials(Trials::new(about, inputs, sample_by_sample(channels, inputs, &x))?));
     }
-    archive.symmetric(channels, inputs, &x.values)?;
+    archive.symmetric(channels, inputs, &x)?;
     let names = if archive.has("inputs") {
         archive.names("inputs", Some(inputs))?
     } else {
         (0..inputs).map(|input| format!("input {input}")).collect()
     };
-    Ok(Prepared::Covariances(Covariances::new(about, names, x.values)?))
+    Ok(Prepared::Covariances(Covariances::new(about, names, x)?))
 }
 
 /// Channels with all samples each become samples with all channels each, trial by trial.
@@ -130,15 +112,56 @@ impl Archive<'_> {
         }
     }
 
-    fn about(&mut self) -> Result<About, Error> {
+    /// The number of trials.
+    fn trials(&mut self) -> Result<usize, Error> {
         self.have("y")?;
-        let y = self.file.integers("y")?;
-        let &[trials] = &y.shape[..] else {
+        let shape = self.file.shape("y")?;
+        let &[trials] = &shape[..] else {
             let expected = "one number per trial".to_owned();
-            return Err(self.fault(StoreFault::Shape { name: "y", shape: y.shape, expected }));
+            return Err(self.fault(StoreFault::Shape { name: "y", shape, expected }));
         };
+        self.warranted("y", trials)?;
+        Ok(trials)
+    }
+
+    /// Whether trials are covariances, and how many inputs each has; or else how many samples.
+    fn kind(&mut self, trials: usize, channels: usize) -> Result<(bool, usize), Error> {
+        self.have("X")?;
+        let shape = self.file.shape("X")?;
+        let kind = if self.has("kind") { Some(self.text("kind")?) } else { None };
+        let covariances = match kind.as_deref() {
+            Some("covariances") => true,
+            Some("trials") => false,
+            None => shape.len() >= 2 && shape[shape.len() - 1] == shape[shape.len() - 2],
+            Some(kind) => return Err(self.fault(StoreFault::Kind { kind: kind.to_owned() })),
+        };
+        let expected = match (covariances, &shape[..]) {
+            (true, &[t, n, m]) if (t, n, m) == (trials, channels, channels) => return Ok((true, 1)),
+            (true, &[t, inputs, n, m]) if (t, n, m) == (trials, channels, channels) && inputs > 0 => {
+                return Ok((true, inputs));
+            }
+            (false, &[t, n, samples]) if (t, n) == (trials, channels) && samples > 0 => {
+                return Ok((false, samples));
+            }
+            (true, _) => {
+                format!("{trials} x {channels} x {channels}, or {trials} x inputs x {channels} x {channels}")
+            }
+            (false, _) => format!("{trials} x {channels} x samples"),
+        };
+        Err(self.fault(StoreFault::Shape { name: "X", shape, expected }))
+    }
+
+    /// A list of so many things in memory is no larger than the file can be meant to be.
+    fn warranted(&self, name: &'static str, entries: usize) -> Result<(), Error> {
+        let length = self.file.length();
+        let bytes = (entries as u64).saturating_mul(BYTES_PER_ENTRY);
+        let fault = |_| self.fault(StoreFault::Many { name, entries, length });
+        Expansion::check(length, bytes).map_err(fault)
+    }
+
+    fn about(&mut self, trials: usize, channels: Vec<String>) -> Result<About, Error> {
         let classes = self.different("classes")?;
-        let channels = self.different("channels")?;
+        let y = self.file.integers("y")?;
         let wrong = |&&label: &&i64| usize::try_from(label).map_or(true, |label| label >= classes.len());
         if let Some(&label) = y.values.iter().find(wrong) {
             let trial = y.values.iter().position(|&other| other == label).unwrap_or(0);
@@ -203,39 +226,44 @@ impl Archive<'_> {
     /// A list of names, of a given length if there is one.
     fn names(&mut self, name: &'static str, length: Option<usize>) -> Result<Vec<String>, Error> {
         self.have(name)?;
-        let names = self.file.strings(name)?;
-        if names.shape.len() == 1 && length.is_none_or(|length| length == names.values.len()) {
-            return Ok(names.values);
+        let shape = self.file.shape(name)?;
+        match shape[..] {
+            [found] if length.is_none_or(|length| length == found) => {
+                self.warranted(name, found)?;
+                Ok(self.file.strings(name)?.values)
+            }
+            _ => {
+                let expected = length.map_or("a list".to_owned(), |length| format!("a list of {length}"));
+                Err(self.fault(StoreFault::Shape { name, shape, expected }))
+            }
         }
-        let expected = length.map_or("a list".to_owned(), |length| format!("a list of {length}"));
-        Err(self.fault(StoreFault::Shape { name, shape: names.shape, expected }))
     }
 
     /// One id per trial: texts, or numbers as texts.
     fn ids(&mut self, name: &'static str, trials: usize) -> Result<Vec<String>, Error> {
         self.have(name)?;
-        let (shape, ids) = if let Ok(numbers) = self.file.integers(name) {
-            (numbers.shape, numbers.values.iter().map(i64::to_string).collect())
-        } else {
-            let texts = self.file.strings(name)?;
-            (texts.shape, texts.values)
-        };
-        if shape == [trials] {
-            return Ok(ids);
+        let shape = self.file.shape(name)?;
+        if shape != [trials] {
+            let expected = format!("one per trial, {trials}");
+            return Err(self.fault(StoreFault::Shape { name, shape, expected }));
         }
-        Err(self.fault(StoreFault::Shape { name, shape, expected: format!("one per trial, {trials}") }))
+        match self.file.integers(name) {
+            Ok(numbers) => Ok(numbers.values.iter().map(i64::to_string).collect()),
+            Err(Error::Npz { fault, .. }) if matches!(*fault, NpzFault::Kind { .. }) => {
+                Ok(self.file.strings(name)?.values)
+            }
+            Err(error) => Err(error),
+        }
     }
 
     fn text(&mut self, name: &'static str) -> Result<String, Error> {
         self.have(name)?;
-        let text = self.file.strings(name)?;
-        match &text.values[..] {
-            [text] => Ok(text.clone()),
-            _ => Err(self.fault(StoreFault::Shape {
-                name,
-                shape: text.shape,
-                expected: "a single text".into(),
-            })),
+        let shape = self.file.shape(name)?;
+        if shape.iter().product::<usize>() == 1
+            && let Some(text) = self.file.strings(name)?.values.pop()
+        {
+            return Ok(text);
         }
+        Err(self.fault(StoreFault::Shape { name, shape, expected: "a single text".into() }))
     }
 }

@@ -163,7 +163,10 @@ fn bands_too_narrow_or_too_low_for_numbers_are_refused() {
         let error = ZeroPhase::band_pass(Band { low, high }, 160.0).unwrap_err();
         let expected = format!("a filter to {low}-{high} Hz at 160 Hz rings for more than 1e6 samples");
         assert_eq!(error.to_string(), expected);
-        assert_eq!(error.hint().unwrap(), "take a wider band, or begin it higher");
+        assert_eq!(
+            error.hint().unwrap(),
+            "take a wider band, and keep its edges away from 0 Hz and half the sampling rate"
+        );
     }
     for (low, high) in [(0.001, 0.01), (20.0, 20.01), (0.01, 79.99)] {
         let sections = ZeroPhase::band_pass(Band { low, high }, 160.0).unwrap();

@@ -410,6 +410,7 @@ fn a_subject_without_trials_is_no_trouble_for_the_others() {
     let features = Features::whole_trial(BAND);
     let (covariances, _) = plan.covariances(&features, Some(SpdMetric::AffineInvariant), &()).unwrap();
     assert_eq!((covariances.len(), covariances.about.subjects()), (4, vec!["1"]));
+    assert_eq!(plan.without_trials(), [folder.path().join("S2.edf")]);
 
     let error = Plan::new(of_one_folder(""), &roots, &subjects("2")).unwrap_err();
     let name = folder.path().join("S2.edf");

@@ -9,6 +9,7 @@ use fedspd_manifold::SpdMetric;
 
 use crate::covariance::about;
 use crate::support::noise;
+use crate::support::npz::{header, npy};
 
 fn covariances(inputs: usize) -> Covariances {
     let (n, trials) = (3, 4);
@@ -232,4 +233,59 @@ fn arrays_that_do_not_fit_are_refused_with_their_fault() {
     for (change, expected) in cases {
         assert_eq!(message(change), expected);
     }
+}
+
+/// Compressed arrays, as NumPy's `savez_compressed` writes them: one channel, and as many labels, ids and classes as asked for.
+fn compressed(path: &Path, trials: usize, labels: usize, ids: usize, classes: usize) {
+    let shape = |count: usize| format!("({count},)");
+    let bytes = |values: &[f64]| values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<_>>();
+    let text = |words: &[&str]| {
+        words.iter().flat_map(|word| word.chars()).flat_map(|c| (c as u32).to_le_bytes()).collect()
+    };
+    let ones = noise(5, trials).iter().map(|x| 1.0 + x * x).collect::<Vec<_>>();
+    let names: Vec<u8> =
+        (0..classes as u32).flat_map(|class| (0x4e00 + class % 20_000).to_le_bytes()).collect();
+    let arrays: [(&str, &str, String, Vec<u8>); 9] = [
+        ("X", "<f8", format!("({trials}, 1, 1)"), bytes(&ones)),
+        ("y", "|i1", shape(labels), vec![0; labels]),
+        ("subject", "<i8", shape(ids), vec![0; 8 * ids]),
+        ("session", "<U1", shape(ids), [b'0', 0, 0, 0].repeat(ids)),
+        ("run", "|S1", shape(ids), b"0".repeat(ids)),
+        ("classes", "<U1", shape(classes), names),
+        ("channels", "<U2", shape(1), text(&["Cz"])),
+        ("sfreq", "<f8", "()".into(), bytes(&[160.0])),
+        ("unit", "<U4", "()".into(), text(&["uV^2"])),
+    ];
+    let mut zip = zip::ZipWriter::new(std::fs::File::create(path).unwrap());
+    let deflated =
+        zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Deflated);
+    for (name, kind, shape, values) in arrays {
+        zip.start_file(format!("{name}.npy"), deflated).unwrap();
+        std::io::Write::write_all(&mut zip, &npy(&header(kind, &shape), &values)).unwrap();
+    }
+    zip.finish().unwrap();
+}
+
+/// Labels and ids of many trials are often all the same and shrink to nothing; that is no bomb. What does not fit together is refused by its shape, and
+/// what no file of its size can mean by its number, before it is read.
+#[test]
+fn lists_are_judged_by_their_shapes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("data.npz");
+    compressed(&path, 9538, 9538, 9538, 2);
+    let loaded = load(&path).unwrap();
+    assert_eq!((loaded.about().origins.len(), &*loaded.about().origins[9537].session), (9538, "0"));
+    let message = |labels: usize, ids: usize, classes: usize| {
+        compressed(&path, 400, labels, ids, classes);
+        let message = load(&path).unwrap_err().to_string();
+        message.strip_prefix(&format!("{}: ", path.display())).unwrap().to_owned()
+    };
+    assert_eq!(message(400, 300_000, 2), "`subject` has the shape [300000]; it must be one per trial, 400");
+    assert_eq!(
+        message(401, 400, 2),
+        "`X` has the shape [400, 1, 1]; it must be 401 x 1 x 1, or 401 x inputs x 1 x 1"
+    );
+    let length = |message: &str| message.rsplit(' ').nth(1).unwrap().parse::<u64>().unwrap();
+    let many = message(3_000_000, 400, 2);
+    assert_eq!(many, format!("`y` has 3000000 entries in a file of {} bytes", length(&many)));
 }

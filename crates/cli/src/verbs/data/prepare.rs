@@ -210,7 +210,7 @@ impl Done {
             "classes": about.classes, "counts": about.class_counts(), "empty_classes": empty, "samples": plan.trial_length(),
             "channels": about.channels, "unit": about.unit, "quality": quality.map(quality_json), "seconds": seconds,
             "dropped": plan.dropped.iter().map(dropped).collect::<Value>(), "ignored": plan.ignored,
-            "left_out": plan.left_out.iter().map(left_out).collect::<Value>(), "resampled": plan.resampled().into_iter().map(resampled).collect::<Value>(),
+            "left_out": plan.left_out.iter().map(left_out).collect::<Value>(), "without_trials": plan.without_trials(), "resampled": plan.resampled().into_iter().map(resampled).collect::<Value>(),
         });
         write_json(out, &with_making(facts, &about.making))
     }
@@ -238,6 +238,9 @@ impl Done {
                     dropped => format!(": all {dropped} of {called} were dropped"),
                 };
             writeln!(out, "  warning: class {class:?} has no trials{why}")?;
+        }
+        for path in plan.without_trials() {
+            writeln!(out, "  warning: {} gives no trial", path.display())?;
         }
         if !plan.ignored.is_empty() {
             writeln!(out, "  ignored: {} (of no class)", listed(&plan.ignored))?;
