@@ -31,7 +31,7 @@ def deployment(tmp_path_factory):
     deployment.close()
 
 
-def finish(deployment, process, code=0, seconds=420):
+def finish(deployment, process, code=0, seconds=600):
     assert process.wait(seconds) == code, deployment.log("launcher")[-4000:] + deployment.log("superlink")[-4000:]
 
 
@@ -86,7 +86,7 @@ def test_nodes_that_misbehave(deployment, tmp_path):
         deployment.stop(name)
         deployment.start_node(name, **fault)
     launcher = deployment.run(tmp_path / "run", straggler_cutoff_time=45.0, minimum_reporting=1)
-    deployment.until(marker.exists, 300, "superlink", "launcher", "d")
+    deployment.until(marker.exists, 420, "superlink", "launcher", "d")
     deployment.kill("d")
     finish(deployment, launcher)
     said = warnings(tmp_path / "run")
