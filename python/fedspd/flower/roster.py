@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import time
 
 from flwr.app import ConfigRecord, Message, RecordDict
@@ -13,6 +14,9 @@ from fedspd.flower import messages
 from fedspd.flower.gather import GRACE, POLL, gather
 
 log = logging.getLogger("fedspd")
+
+AGAIN = 60.0
+"""Seconds after which a node that could not introduce itself is asked once more."""
 
 
 class Roster:
@@ -24,7 +28,8 @@ class Roster:
         self.cutoff = cutoff
         self.nodes: dict[int, int] = {}
         self.introductions: dict[int, str] = {}
-        self._asked: dict[int, str | None] = {}
+        self._again: dict[int, float] = {}
+        self._faults: dict[int, str] = {}
 
     def await_all(self, clients: int, patience: float) -> list[str]:
         """Waits until that many clients are there, and gives their introductions."""
@@ -38,16 +43,16 @@ class Roster:
                 said = len(self.introductions)
                 log.info("%d of %d clients are there", said, clients)
             if time.monotonic() > end:
-                faults = "".join(f"; {text}" for text in self._asked.values() if text)
+                faults = "".join(f"; {text}" for text in self._faults.values())
                 raise TimeoutError(
                     f"{said} of {clients} clients were there after {patience:g} seconds{faults}"
                 )
             time.sleep(POLL)
 
     def refresh(self) -> set[int]:
-        """Asks nodes that are new who they are; gives the clients that are connected."""
+        """Asks nodes that are not known yet who they are; gives the clients that are connected."""
         connected = set(self.grid.get_node_ids())
-        new = [node for node in connected if node not in self._asked]
+        new = [node for node in connected if self._again.get(node, 0.0) <= time.monotonic()]
         content = RecordDict({"task": ConfigRecord({"config": self.config})})
         asked = {node: Message(content, node, "query", ttl=self.cutoff + GRACE) for node in new}
         gather(self.grid, asked, self.cutoff, self._meet, self._miss)
@@ -63,9 +68,11 @@ class Roster:
         if known is not None and known != text:
             reason = f"a node says that it is client number {number}, who is someone else"
             return self._miss(node, reason)
-        self._asked[node] = None
+        self._again[node] = math.inf
+        self._faults.pop(node, None)
         self.nodes[number], self.introductions[number] = node, text
 
     def _miss(self, node: int, reason: str) -> None:
-        self._asked[node] = reason
+        self._again[node] = time.monotonic() + AGAIN
+        self._faults[node] = reason
         log.warning("a node could not introduce itself: %s", reason)
