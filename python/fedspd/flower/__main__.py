@@ -28,7 +28,7 @@ def main(words: list[str] | None = None) -> int:
 
     try:
         made = make(arguments.folder, arguments.host, arguments.site)
-    except OSError as error:
+    except (OSError, ValueError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     for path in made:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import ipaddress
 import os
+import re
 from pathlib import Path
 
 from cryptography import x509
@@ -22,6 +23,9 @@ def make(folder: Path, hosts: list[str], sites: list[str]) -> list[Path]:
     site alone; a site that does not want its key made elsewhere makes both by itself, with ``ssh-keygen -t ecdsa -b 384``. ``ca.key`` signs further
     certificates and is best kept offline.
     """
+    for site in sites:
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", site) or site in ("ca", "server") or sites.count(site) > 1:
+            raise ValueError(f"a site cannot be called {site!r}: letters, digits, dashes, dots and underscores, each name once, not ca or server")
     folder.mkdir(parents=True, exist_ok=True)
     authority = ec.generate_private_key(ec.SECP384R1())
     issuer = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "fedspd deployment")])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import prod
+from math import isfinite, prod
 
 import numpy as np
 from flwr.app import Array, ArrayRecord, ConfigRecord, MetricRecord, RecordDict
@@ -79,10 +79,12 @@ def measured(record: RecordDict, name: str) -> MetricRecord:
 
 
 def number(record: MetricRecord, key: str) -> float:
-    """One number."""
+    """One number, finite."""
     value = record.get(key)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise Unfit(f"it sent no number `{key}`")
+    if not isfinite(value):
+        raise Unfit(f"it sent {value} as `{key}`")
     return value
 
 

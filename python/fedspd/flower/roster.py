@@ -22,8 +22,9 @@ AGAIN = 60.0
 class Roster:
     """The nodes by the numbers they give themselves. A node that comes back under another identity is asked again who it is."""
 
-    def __init__(self, grid: Grid, config: str, cutoff: float) -> None:
+    def __init__(self, grid: Grid, config: str, clients: int, cutoff: float) -> None:
         self.grid = grid
+        self.clients = clients
         self.config = config
         self.cutoff = cutoff
         self.nodes: dict[int, int] = {}
@@ -31,21 +32,21 @@ class Roster:
         self._again: dict[int, float] = {}
         self._faults: dict[int, str] = {}
 
-    def await_all(self, clients: int, patience: float) -> list[str]:
-        """Waits until that many clients are there, and gives their introductions."""
+    def await_all(self, patience: float) -> list[str]:
+        """Waits until all clients are there, and gives their introductions."""
         end = time.monotonic() + patience
         said = None
         while True:
             self.refresh()
-            if len(self.introductions) >= clients:
+            if len(self.introductions) == self.clients:
                 return [self.introductions[number] for number in sorted(self.introductions)]
             if said != len(self.introductions):
                 said = len(self.introductions)
-                log.info("%d of %d clients are there", said, clients)
+                log.info("%d of %d clients are there", said, self.clients)
             if time.monotonic() > end:
                 faults = "".join(f"; {text}" for text in self._faults.values())
                 raise TimeoutError(
-                    f"{said} of {clients} clients were there after {patience:g} seconds{faults}"
+                    f"{said} of {self.clients} clients were there after {patience:g} seconds{faults}"
                 )
             time.sleep(POLL)
 
@@ -61,9 +62,11 @@ class Roster:
     def _meet(self, node: int, content: RecordDict) -> None:
         try:
             text = str(messages.told(content)["introduction"])
-            number = int(json.loads(text)["number"])
-        except (KeyError, TypeError, ValueError) as error:
+            number = json.loads(text)["number"]
+        except (KeyError, TypeError, ValueError, RecursionError) as error:
             raise messages.Unfit("it introduced itself with something else") from error
+        if type(number) is not int or not 0 <= number < self.clients:
+            raise messages.Unfit(f"it says that it is client number {number!r} of {self.clients}, counted from 0")
         known = self.introductions.get(number)
         if known is not None and known != text:
             reason = f"a node says that it is client number {number}, who is someone else"

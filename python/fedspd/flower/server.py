@@ -71,8 +71,8 @@ def server_app(source: str | Path) -> ServerApp:
 def conduct(grid: Grid, source: str | Path, settings: Settings) -> None:
     """All rounds that are left."""
     config, name = settings.configuration(source)
-    roster = Roster(grid, config, settings.straggler_cutoff_time)
-    introductions = roster.await_all(settings.clients, settings.patience)
+    roster = Roster(grid, config, settings.clients, settings.straggler_cutoff_time)
+    introductions = roster.await_all(settings.patience)
     folder = Path(settings.out).expanduser()
     server = _core.Coordinator(config, name, folder, introductions, settings.minimum_reporting)
     log.info("%d of %d rounds are done; the run is in %s", *server.rounds, folder)
@@ -129,7 +129,7 @@ class _Round:
         numbers = messages.unpack(content, self.server.travelling, self.server.dtype)
         training = messages.measured(content, "training")
         trials, loss = messages.number(training, "num-examples"), messages.number(training, "loss")
-        if trials != int(trials) or trials < 0:
+        if trials != int(trials) or not 0 <= trials < 2**53:
             raise messages.Unfit(f"it says that it trained on {trials} trials")
         self.server.submit(client, numbers, int(trials), loss)
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import logging
 import random
 from collections.abc import Iterable
+from math import isfinite
 
 import numpy as np
-from flwr.app import Array, ArrayRecord, ConfigRecord, Message, MetricRecord
+from flwr.app import Array, ArrayRecord, ConfigRecord, Message, MetricRecord, RecordDict
 from flwr.serverapp import Grid
 from flwr.serverapp.strategy import FedAvg
 
@@ -56,7 +57,7 @@ class _StiefelAvg(FedAvg):
         self, server_round: int, replies: Iterable[Message]
     ) -> tuple[ArrayRecord | None, MetricRecord | None]:
         """The average of the replies that may count."""
-        sound = vet(server_round, replies, self._sent, self.stiefel)
+        sound = [reply for reply in vet(server_round, replies, self._sent, self.stiefel) if self._weighs(server_round, reply)]
         if len(sound) < self.minimum_reporting:
             raise RuntimeError(
                 f"round {server_round}: {len(sound)} replies count, {self.minimum_reporting} are needed"
@@ -64,7 +65,7 @@ class _StiefelAvg(FedAvg):
         if not sound:
             return None, None
         contents = [reply.content for reply in sound]
-        weights = np.array([self._weight(content) for content in contents], float)
+        weights = np.array([self._weight(content) for content in contents])
         records = [next(iter(content.array_records.values())) for content in contents]
         made = {}
         for name, sent in self._sent.items():
@@ -75,12 +76,18 @@ class _StiefelAvg(FedAvg):
                 mean = np.tensordot(weights / weights.sum(), points.astype(float), 1)
                 made[name] = mean.astype(points.dtype)
         arrays = ArrayRecord({name: Array(np.asarray(values)) for name, values in made.items()})
-        return arrays, self.train_metrics_aggr_fn(contents, self.weighted_by_key)
+        counted = all(_trials(content, self.weighted_by_key) is not None for content in contents)
+        return arrays, self.train_metrics_aggr_fn(contents, self.weighted_by_key) if counted else None
 
-    def _weight(self, content) -> float:
-        if self.weighting == "uniform":
-            return 1.0
-        return float(next(iter(content.metric_records.values()))[self.weighted_by_key])
+    def _weighs(self, server_round: int, reply: Message) -> bool:
+        if self.weighting == "uniform" or _trials(reply.content, self.weighted_by_key) is not None:
+            return True
+        node = reply.metadata.src_node_id
+        log.warning("round %d: node %d does not count: it sent no number `%s`", server_round, node, self.weighted_by_key)
+        return False
+
+    def _weight(self, content: RecordDict) -> float:
+        return 1.0 if self.weighting == "uniform" else _trials(content, self.weighted_by_key)
 
     def _average(self, name: str, previous, points, weights):
         raise NotImplementedError
@@ -102,6 +109,15 @@ class RLAvg(_StiefelAvg):
 
     def _average(self, name, previous, points, weights):
         return _core.rl_avg(previous, points, weights)
+
+
+def _trials(content: RecordDict, key: str) -> float | None:
+    """How many trials a reply stands for, if it says so with a number that can be one."""
+    records = list(content.metric_records.values())
+    value = records[0].get(key) if len(records) == 1 else None
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not isfinite(value) or value <= 0:
+        return None
+    return float(value)
 
 
 class _Sorted:

@@ -21,9 +21,16 @@ def fault_of(arrays: ArrayRecord, expected: ArrayRecord, stiefel: Iterable[str],
     if set(arrays) != set(expected):
         return f"it sent arrays {sorted(arrays)} where {sorted(expected)} were expected"
     for name in expected:
-        values, shape = arrays[name].numpy(), expected[name].numpy().shape
-        if values.shape != shape:
-            return f"it sent `{name}` with shape {list(values.shape)} where {list(shape)} was expected"
+        try:
+            values = arrays[name].numpy()
+        except Exception:  # whatever NumPy makes of a stranger's bytes
+            return f"it sent something unreadable in `{name}`"
+        wanted = expected[name].numpy()
+        if values.shape != wanted.shape or values.dtype != wanted.dtype:
+            return (
+                f"it sent `{name}` with shape {list(values.shape)} of {values.dtype}"
+                f" where {list(wanted.shape)} of {wanted.dtype} was expected"
+            )
         if not np.isfinite(values).all():
             return f"it sent {values[~np.isfinite(values)].flat[0]} in `{name}`"
     for name in stiefel if landed else ():
@@ -64,8 +71,9 @@ def _partition(reply: Message) -> int | None:
     if reply.has_error():
         return None
     for metrics in reply.content.metric_records.values():
-        if "partition-id" in metrics:
-            return int(metrics["partition-id"])
+        number = metrics.get("partition-id")
+        if isinstance(number, int):
+            return number
     return None
 
 

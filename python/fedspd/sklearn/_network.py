@@ -77,7 +77,8 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
             labels.tolist(),
             [str(name) for name in self.classes_],
             ["1"] * len(X) if subjects is None else [str(subject) for subject in subjects],
-            [f"{key}={json.dumps(value)}" for key, value in settings.items()],
+            # A grid of parameters is often an array, whose numbers are NumPy's.
+            [f"{key}={json.dumps(value, default=lambda number: number.item())}" for key, value in settings.items()],
             channels=[str(name) for name in channels],
             sfreq=float(sfreq),
             unit=self.unit,

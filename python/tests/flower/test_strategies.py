@@ -121,7 +121,7 @@ def test_bad_replies_are_named_and_do_not_count(case, caplog):
     assert said[1].startswith(
         "round 1: the client of partition 3 does not count: it sent weights off the Stiefel manifold: |W^T W - I| = 4.0e-02"
     )
-    assert said[2].endswith("it sent `w` with shape [11, 4] where [12, 4] was expected")
+    assert said[2].endswith("it sent `w` with shape [11, 4] of float64 where [12, 4] of float64 was expected")
     with pytest.raises(RuntimeError, match="round 1: 2 replies count, 3 are needed"):
         rounds(every_node(ProjAvg, stiefel=["w"], minimum_reporting=3), replies[:2] + bad, start)
 
@@ -186,3 +186,26 @@ def test_an_array_that_is_not_there(case):
         rounds(every_node(ProjAvg, stiefel=["v"]), replies, start)
     with pytest.raises(ValueError, match="it must be 'uniform' or 'by-trials'"):
         ProjAvg(stiefel=["w"], weighting="sometimes")
+
+
+@pytest.mark.parametrize("trials", [float("nan"), float("inf"), -3.0, 0])
+def test_a_weight_that_cannot_be_does_not_count(case, caplog, trials):
+    """One client may not stop the others with a number."""
+    start, replies = case
+    strategy = every_node(ProjAvg, stiefel=["w"], weighting="by-trials")
+    with caplog.at_level(logging.WARNING, "fedspd"):
+        made = rounds(strategy, [(replies[0][0], trials, 0), *replies[1:]], start)
+    without = [(record(np.full(SHAPE, np.nan), np.zeros(3)), 1, 0), *replies[1:]]
+    expected = rounds(every_node(ProjAvg, stiefel=["w"], weighting="by-trials"), without, start)
+    assert np.array_equal(made["w"].numpy(), expected["w"].numpy())
+    assert "does not count: it sent no number `num-examples`" in caplog.text
+
+
+@pytest.mark.parametrize("change", [np.float32, np.complex128, np.int64])
+def test_numbers_of_another_type_do_not_count(case, caplog, change):
+    start, replies = case
+    odd = record(replies[0][0]["w"].numpy(), replies[0][0]["b"].numpy().astype(change))
+    with caplog.at_level(logging.WARNING, "fedspd"):
+        made = rounds(every_node(ProjAvg, stiefel=["w"]), [(odd, 10, 0), *replies[1:]], start)
+    assert made["b"].numpy().dtype == np.float64
+    assert f"it sent `b` with shape [3] of {np.dtype(change)} where [3] of float64 was expected" in caplog.text

@@ -209,9 +209,9 @@ impl Coordinator {
     }
 }
 
-/// Whether a verdict can be: a finite loss, and as many trials of each class as the site has.
+/// Whether a verdict can be: a loss, which is never negative, and as many trials of each class as the site has.
 fn sound(verdict: &Verdict, counts: &[usize], classes: usize) -> Result<(), String> {
-    if !verdict.loss.is_finite() {
+    if !(verdict.loss.is_finite() && verdict.loss >= 0.0) {
         return Err(format!("its loss is {}", verdict.loss));
     }
     let confusion = Confusion::of(classes, &verdict.confusion).map_err(|error| error.to_string())?;
