@@ -1,9 +1,12 @@
 //! Why a verb failed, as a person reads it.
 
 use std::fmt;
+use std::io::Write;
 
 use fedspd_manifold::simd::{SIMD_VARIABLE, Simd};
 use serde_json::{Value, json};
+
+use crate::printable::printable_lines;
 
 /// Why a verb did not finish.
 #[derive(Debug)]
@@ -76,8 +79,17 @@ impl Failure {
         }
     }
 
-    /// The failure as a program reads it, on one line.
-    pub(crate) fn json(&self) -> Value {
+    /// Says it on standard error: to a person, or on one line to a program.
+    pub(crate) fn tell(&self, json: bool) {
+        let _ = if json {
+            writeln!(std::io::stderr(), "{}", self.json())
+        } else {
+            write!(std::io::stderr(), "{}", printable_lines(&self.to_string()))
+        };
+    }
+
+    /// The failure as a program reads it.
+    fn json(&self) -> Value {
         json!({ "error": self.message(), "hint": self.hint(), "kind": self.kind(), "exit_code": self.exit_code() })
     }
 

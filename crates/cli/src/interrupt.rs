@@ -39,11 +39,7 @@ pub(crate) fn listen(what: &'static str, shown: Shown) {
 pub(crate) fn leave(json: bool) {
     let _ = ctrlc::set_handler(move || {
         let failure = Failure::Left { resume: same_command() };
-        let _ = if json {
-            writeln!(std::io::stderr(), "{}", failure.json())
-        } else {
-            write!(std::io::stderr(), "{failure}")
-        };
+        failure.tell(json);
         #[allow(clippy::exit)] // nothing is under way that could be lost
         std::process::exit(failure.exit_code().into());
     });

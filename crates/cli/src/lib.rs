@@ -20,7 +20,6 @@ use std::io::Write;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use failure::Failure;
-use printable::printable_lines;
 
 /// Federated learning of SPD networks on EEG, with weights that stay on the Stiefel manifold.
 #[derive(Parser)]
@@ -81,11 +80,7 @@ fn parse_and_run(words: Vec<OsString>) -> u8 {
         // Help and version, which go to standard output.
         Err(Failure::Unparsed(answer)) if !answer.use_stderr() => u8::from(answer.print().is_err()),
         Err(failure) => {
-            let _ = if json {
-                writeln!(std::io::stderr(), "{}", failure.json())
-            } else {
-                write!(std::io::stderr(), "{}", printable_lines(&failure.to_string()))
-            };
+            failure.tell(json);
             failure.exit_code()
         }
     }
