@@ -2,88 +2,84 @@
 # # Federated training between hospitals, for the engineer who deploys it
 #
 # Before anything is installed elsewhere, one machine is enough to see what will travel, what will stay, and what happens when a hospital drops out.
-# The same objects are behind `fedspd.flower`; here a loop hands messages over instead of a network. The cells run from top to bottom, in any notebook or
-# as a program.
+# `rehearse` plays a deployment with the server, the clients and the messages of Flower that the hospitals will have; only the network is missing.
+# The cells run from top to bottom, in any notebook or as a program.
 
 # %%
+import collections
 import json
 import logging
 import tempfile
 from pathlib import Path
 
-import numpy as np
+from flwr.app import Array, ArrayRecord
 
-from fedspd import _core
+from fedspd.flower import client_app, rehearse
+from fedspd.flower.keys import make
 
 logging.basicConfig(format="%(message)s")
 folder = Path(tempfile.mkdtemp())
 
 # %% [markdown]
-# ## The experiment
-#
-# The embedded sample: real EEG of eight people, two in each of four hospitals. In a deployment this is the app's `experiment.toml`.
-
-# %%
-config = _core.resolve("", "sample", ["data.subjects=1-8", "federated.rounds=3", "federated.on_client_failure=skip"])
-
-# %% [markdown]
 # ## The hospitals
 #
-# Each has its own trials, and a folder for what it keeps. What is different at a hospital is what its node says with `--node-config`.
+# What each node will say with `--node-config`: who it is, what it reads, and where it keeps what must not leave it. Here they share the embedded sample, real EEG
+# of eight people, two in each hospital; a hospital has its own recordings: `"data": "/etc/fedspd/charite.toml", "root": "/data/eeg/edf"`.
 
 # %%
 hospitals = {"charite": "1,2", "lariboisiere": "3,4", "ucl": "5,6", "karolinska": "7,8"}
-sites = [
-    _core.Site(config, [f"data.subjects={subjects}"], name, number, folder / name)
+nodes = [
+    {"partition-id": number, "name": name, "subjects": subjects, "state": str(folder / name)}
     for number, (name, subjects) in enumerate(hospitals.items())
 ]
 
 # %% [markdown]
-# This is all that a hospital says of itself before the first round. Nobody is named.
+# ## What leaves a hospital
+#
+# Every reply passes here. Numbers have names and shapes, the rest is text: a hospital that wants to know what it sends reads it.
 
 # %%
-introductions = [site.introduce() for site in sites]
-said = json.loads(introductions[0])
-print({key: said[key] for key in ("name", "number", "trials")})
+sent = collections.Counter()
+introductions = {}
+
+
+def watch(name, asked, reply):
+    arrays = [array for record in reply.content.array_records.values() for array in record.values()]
+    sent[name] += sum(len(array.data) for array in arrays)
+    if asked.metadata.message_type == "query":
+        introductions[name] = json.loads(reply.content["task"]["introduction"])
+
+
+rehearse("sample", nodes, folder / "run", watch=watch, changes="federated.rounds=3")
+said = introductions["charite"]
+print("said before the first round:", {key: said[key] for key in ("name", "number", "trials")})
+print("bytes of parameters sent in three rounds:", dict(sent))
+assert len(set(sent.values())) == 1
 
 # %% [markdown]
-# ## What travels
+# ## When something goes wrong
 #
-# Arrays by name and shape. A hospital that wants to know what leaves it looks at these.
-
-# %%
-server = _core.Coordinator(config, "sample", folder / "run", introductions, 2)
-for name, shape in server.travelling:
-    print(f"{name:20} {shape}")
-
-# %% [markdown]
-# ## Rounds
-#
-# In the second round one hospital is not heard of, and another sends a NaN: both are named, and the round is closed without them.
+# In the second round one hospital sends a NaN and another one fails. Both are named, and the round is closed without them. With `minimum_reporting=3` the run
+# would stop there instead, and go on from its last round when it is started again.
 
 
 # %%
-def train(client, epochs, since, plan):
-    parameters, trials, loss = sites[client].train(
-        plan["round"], epochs, plan["learning_rate"], since, plan["parameters"]
-    )
-    if plan["round"] == 1 and client == 1:
-        broken = np.frombuffer(parameters, server.dtype).copy()
-        broken[0] = np.nan
-        parameters = broken.tobytes()
-    return parameters, trials, loss
+def trouble(message, context, call_next):
+    name, kind = context.node_config["name"], message.metadata.message_type
+    second = kind == "train" and message.content["task"]["round"] == 1
+    if second and name == "karolinska":
+        raise RuntimeError("the disk is full")
+    reply = call_next(message, context)
+    if second and name == "lariboisiere":
+        arrays = {name: array.numpy().copy() for name, array in reply.content["parameters"].items()}
+        next(iter(arrays.values())).flat[0] = float("nan")
+        reply.content["parameters"] = ArrayRecord({name: Array(values) for name, values in arrays.items()})
+    return reply
 
 
-while not server.finished:
-    plan = server.plan()
-    for client, epochs, since in plan["clients"]:
-        if (plan["round"], client) != (1, 3):
-            server.submit(client, *train(client, epochs, since, plan))
-    examination = server.close()
-    for client, site in enumerate(sites):
-        since = examination["since"][client]
-        server.judge(client, *site.evaluate(examination["parameters"], since, examination["tested"]))
-    server.advance()
+troubled = rehearse(
+    "sample", nodes, folder / "troubled", client=client_app(mods=[trouble]), changes="federated.rounds=3", minimum_reporting=2
+)
 
 # %% [markdown]
 # ## The run folder
@@ -91,16 +87,24 @@ while not server.finished:
 # That of any run: `fedspd report`, `fedspd eval` and `fedspd export` read it. The log says who did not count, and why.
 
 # %%
-events = [json.loads(line) for line in (folder / "run" / "events.jsonl").read_text().splitlines()]
+events = [json.loads(line) for line in (troubled / "events.jsonl").read_text().splitlines()]
 for event in events:
     if event["event"] == "warning":
         print(event["text"])
 dropped = [[client["client"] for client in event["dropped"]] for event in events if event["event"] == "round"]
 assert dropped == [[], ["lariboisiere", "karolinska"], []]
-assert (folder / "run" / "models" / "seed-0.safetensors").is_file()
+assert (troubled / "models" / "seed-0.safetensors").is_file()
+
+# %% [markdown]
+# ## Certificates and keys
+#
+# The server's certificate, and a pair of keys for each hospital; a key is registered under the name of its hospital, and is nobody else's.
+
+# %%
+for path in make(folder / "keys", ["flower.example.org"], list(hospitals)):
+    print(path.name)
 
 # %% [markdown]
 # ## From here to a deployment
 #
-# `fedspd flower new study` writes the Flower app, `python -m fedspd.flower keys` makes certificates and keys, and the page "Across hospitals" of the
-# book goes through the rest step by step.
+# `fedspd flower new study` writes the Flower app, and the page "Across hospitals" of the book goes through the rest step by step.

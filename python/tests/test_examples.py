@@ -25,9 +25,10 @@ def test_example(example, tmp_path):
     assert run([sys.executable, str(example)], tmp_path)
 
 
-def test_the_book(tmp_path):
-    page = (ROOT / "docs" / "src" / "python.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
-    assert len(blocks) >= 4
+@pytest.mark.parametrize("page, count", [("python.md", 4), ("flower.md", 2)])
+def test_the_book(tmp_path, page, count):
+    text = (ROOT / "docs" / "src" / page).read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    assert len(blocks) >= count
     for block in blocks:
         run([sys.executable, "-c", block], tmp_path)

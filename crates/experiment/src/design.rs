@@ -28,7 +28,7 @@ impl Design {
     /// # Errors
     /// [`Error::Sharing`] if the trials cannot be shared out as asked for, or a fold is for the test that has no run of any client.
     pub fn new(config: &Config, about: &About, seed: u64) -> Result<Self, Error> {
-        let (settings, seed) = (&config.federated, Seed(seed));
+        let (settings, seed) = (&config.federated, split_seed(config, seed));
         let subjects_per_client = settings.subjects_per_client;
         let assignment = match &settings.clients {
             Clients::Fixed => Assignment::Fixed { subjects_per_client },
@@ -71,8 +71,9 @@ impl Design {
     ) -> Result<Self, Error> {
         let subjects = about.subjects().into_iter().map(str::to_owned).collect();
         let assignment = Assignment::Map(vec![(name.to_owned(), subjects)]);
-        let clients = partition(about, &assignment, &[], Seed(seed))?.clients;
-        let shards = clients.iter().map(|client| shard(config, about, client, number, Seed(seed)));
+        let seed = split_seed(config, seed);
+        let clients = partition(about, &assignment, &[], seed)?.clients;
+        let shards = clients.iter().map(|client| shard(config, about, client, number, seed));
         let shards = shards.collect::<Result<_, _>>()?;
         Ok(Self { clients, shards, held_out: Vec::new(), unused: Vec::new() })
     }
@@ -129,6 +130,11 @@ impl Design {
         });
         SeedShards { seed, clients: clients.collect(), held_out: held_out.collect() }
     }
+}
+
+/// What the seed of a run is to its trials.
+fn split_seed(config: &Config, seed: u64) -> Seed {
+    Seed(config.split.seed.unwrap_or(seed))
 }
 
 /// What a client's trials are for.

@@ -193,12 +193,22 @@ pub enum Error {
         found: String,
     },
     /// What a site keeps cannot be used.
-    #[error("{}: {fault}", path.display())]
+    #[error("the state after round {} {fault}: {}", round + 1, path.display())]
     SiteState {
+        /// The round, counted from 0.
+        round: u32,
         /// Which file.
         path: PathBuf,
         /// What is wrong with it.
-        fault: String,
+        fault: &'static str,
+    },
+    /// The server names a file of a site's machine.
+    #[error(
+        "the run's configuration has `data.name` = {path:?}, a file of this machine that only this machine may name"
+    )]
+    ServersFile {
+        /// The file.
+        path: PathBuf,
     },
     /// Training at a site failed.
     #[error("round {}: {reason}", round + 1)]
@@ -275,10 +285,20 @@ impl Error {
             Self::Threads { .. } => Some("use fewer, with `--threads`".into()),
             Self::SiteNumber { .. } => Some("give every node its own `partition-id`".into()),
             Self::SiteVersion { .. } => Some("install the same wheel everywhere".into()),
+            Self::ServersFile { .. } => Some("say where the trials of this site are, with `data` of its node-config".into()),
             Self::SiteState { .. } => Some("it was written by an earlier round of this run: look for it where the site keeps its state, or begin a new run".into()),
             Self::DataChanged { .. } | Self::ConfigChanged { .. } | Self::SitesChanged { .. } => Some("begin a new run".into()),
             Self::Checkpoint { .. } => Some("delete the file, and the seed begins anew".into()),
             _ => None,
+        }
+    }
+
+    /// What a site may tell the server of it: no path of its disk, and nothing of its data. Its own log has the rest.
+    pub fn abroad(&self) -> String {
+        match self {
+            Self::SiteFailed { .. } | Self::Message { .. } => self.to_string(),
+            Self::SiteState { round, fault, .. } => format!("its state after round {} {fault}", round + 1),
+            _ => "it could not do what was asked; its own log says why".into(),
         }
     }
 

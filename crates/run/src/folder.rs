@@ -145,6 +145,11 @@ impl RunFolder {
         self.root.join("shards.json")
     }
 
+    /// What tells a run on several machines from every other.
+    pub fn identity(&self) -> PathBuf {
+        self.root.join("identity")
+    }
+
     /// Where a seed goes on after a break.
     pub fn checkpoint(&self, seed: u64) -> PathBuf {
         self.root.join(CHECKPOINTS).join(format!("seed-{seed}.ckpt"))

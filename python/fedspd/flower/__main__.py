@@ -15,10 +15,11 @@ def main(words: list[str] | None = None) -> int:
     run.add_argument("app", help="the folder of the app")
     run.add_argument("superlink", nargs="?", help="the connection, by its name in Flower's config.toml")
     run.add_argument("--run-config", "-c", action="append", default=[], help="values to change, as with flwr run")
-    keys = verbs.add_parser("keys", help="make certificates for the server and keys for the nodes")
+    keys = verbs.add_parser("keys", help="make a certificate for the server and keys for the nodes, or more of them later")
     keys.add_argument("folder", type=Path)
-    keys.add_argument("--host", action="append", required=True, help="a name or address of the server; may be repeated")
-    keys.add_argument("--site", action="append", required=True, help="the name of a site; may be repeated")
+    keys.add_argument("--host", action="append", default=[], help="a name or address of the server; may be repeated")
+    keys.add_argument("--site", action="append", default=[], help="the name of a site; may be repeated; more can be added later")
+    keys.add_argument("--renew", action="store_true", help="replace the certificate and the key of the server")
     arguments = parser.parse_args(words)
     if arguments.verb == "run":
         from fedspd.flower.launch import launch
@@ -27,7 +28,7 @@ def main(words: list[str] | None = None) -> int:
     from fedspd.flower.keys import make
 
     try:
-        made = make(arguments.folder, arguments.host, arguments.site)
+        made = make(arguments.folder, arguments.host, arguments.site, renew=arguments.renew)
     except (OSError, ValueError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 from flwr.app import ConfigRecord, Context, Message, MetricRecord, RecordDict
@@ -48,20 +49,31 @@ def client_app(mods: list | None = None) -> ClientApp:
     return app
 
 
-def _reply(message: Message, context: Context, work) -> Message:
+def _reply(
+    message: Message, context: Context, work: Callable[[_core.Site, RecordDict], RecordDict]
+) -> Message:
     """Does the work, or says that it could not be done: why a hospital's data cannot be opened is in its own log, and nowhere else."""
     try:
         site = _site(message.content, context)
-    except (fedspd.Error, OSError, ValueError) as error:
+    except Exception as error:  # whatever it is: Flower would send the server its traceback
         log.error("%s", error)
         content = messages.fault("it could not open its data; its own log says why")
     else:
-        try:
-            content = work(site, message.content)
-        except (fedspd.Error, OSError, messages.Unfit) as error:
-            log.error("%s", error)
-            content = messages.fault(str(error))
+        content = _work(site, message.content, work)
     return Message(content, reply_to=message)
+
+
+def _work(site: _core.Site, content: RecordDict, work: Callable[[_core.Site, RecordDict], RecordDict]) -> RecordDict:
+    try:
+        return work(site, content)
+    except messages.Unfit as unfit:
+        log.error("the message of the server: %s", unfit)
+        return messages.fault(f"the message of the server: {unfit}")
+    except fedspd.Error as error:  # what a site raises has no more in it than may be told; the log has the rest
+        return messages.fault(str(error))
+    except Exception:
+        log.exception("the work could not be done")
+        return messages.fault("it could not do what was asked; its own log says why")
 
 
 def _site(content: RecordDict, context: Context) -> _core.Site:
@@ -89,6 +101,7 @@ def _default_state() -> Path:
 def _train(site: _core.Site, content: RecordDict) -> RecordDict:
     task = messages.told(content)
     numbers, trials, loss = site.train(
+        task["run"],
         task["round"],
         task["epochs"],
         task["learning-rate"],
@@ -106,7 +119,7 @@ def _train(site: _core.Site, content: RecordDict) -> RecordDict:
 def _evaluate(site: _core.Site, content: RecordDict) -> RecordDict:
     task = messages.told(content)
     numbers = messages.unpack(content, site.travelling, site.dtype)
-    return messages.verdicts(*site.evaluate(numbers, _version(task), task["tested"]))
+    return messages.verdicts(*site.evaluate(task["run"], numbers, _version(task), task["tested"]))
 
 
 def _version(task: ConfigRecord) -> int | None:

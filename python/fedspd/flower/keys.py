@@ -6,6 +6,7 @@ import datetime
 import ipaddress
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from cryptography import x509
@@ -16,47 +17,79 @@ DAYS = 825
 """How long certificates hold."""
 
 
-def make(folder: Path, hosts: list[str], sites: list[str]) -> list[Path]:
-    """Writes what a deployment needs, and gives the files. Nothing that is there is overwritten.
+def make(folder: Path, hosts: Sequence[str] = (), sites: Sequence[str] = (), *, renew: bool = False) -> list[Path]:
+    """Writes what a deployment needs, and gives the files: an authority where there is none yet, a certificate for the hosts, a pair of keys for each site.
 
     ``ca.crt`` goes to everyone, ``server.crt`` and ``server.key`` to the server. Of each site, ``NAME.pub`` goes to the server and ``NAME.key`` to the
     site alone; a site that does not want its key made elsewhere makes both by itself, with ``ssh-keygen -t ecdsa -b 384``. ``ca.key`` signs further
-    certificates and is best kept offline.
+    certificates and is best kept offline. Nothing that is there is overwritten, but the server's certificate and key if they are to be renewed.
     """
+    if not hosts and not sites:
+        raise ValueError("there is nothing to make: name a host, a site or both")
     for site in sites:
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", site) or site in ("ca", "server") or sites.count(site) > 1:
             raise ValueError(f"a site cannot be called {site!r}: letters, digits, dashes, dots and underscores, each name once, not ca or server")
-    folder.mkdir(parents=True, exist_ok=True)
-    authority = ec.generate_private_key(ec.SECP384R1())
-    issuer = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "fedspd deployment")])
-    root = _certificate(issuer, issuer, authority.public_key(), authority, authority=True)
-    server = ec.generate_private_key(ec.SECP384R1())
-    subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, hosts[0])])
-    names = x509.SubjectAlternativeName([_name(host) for host in hosts])
-    signed = _certificate(subject, issuer, server.public_key(), authority, names=names)
-    contents = {
-        "ca.crt": root.public_bytes(serialization.Encoding.PEM),
-        "ca.key": _private(authority, serialization.PrivateFormat.PKCS8),
-        "server.crt": signed.public_bytes(serialization.Encoding.PEM),
-        "server.key": _private(server, serialization.PrivateFormat.PKCS8),
-    }
+    names = [_name(host) for host in hosts]
+    contents: dict[str, bytes] = {}
+    if (folder / "ca.key").exists() or (folder / "ca.crt").exists():
+        authority = _load(folder)
+    else:
+        authority = ec.generate_private_key(ec.SECP384R1())
+        root = _certificate(_ISSUER, _ISSUER, authority.public_key(), authority, authority=True)
+        contents["ca.crt"] = root.public_bytes(serialization.Encoding.PEM)
+        contents["ca.key"] = _private(authority, serialization.PrivateFormat.PKCS8)
+    if names:
+        server = ec.generate_private_key(ec.SECP384R1())
+        subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, str(names[0].value)[:64])])
+        alternatives = x509.SubjectAlternativeName(names)
+        signed = _certificate(subject, _ISSUER, server.public_key(), authority, names=alternatives)
+        contents["server.crt"] = signed.public_bytes(serialization.Encoding.PEM)
+        contents["server.key"] = _private(server, serialization.PrivateFormat.PKCS8)
     for site in sites:
         key = ec.generate_private_key(ec.SECP384R1())
         contents[f"{site}.key"] = _private(key, serialization.PrivateFormat.OpenSSH)
         public = key.public_key().public_bytes(serialization.Encoding.OpenSSH, serialization.PublicFormat.OpenSSH)
         contents[f"{site}.pub"] = public + f" {site}\n".encode()
+    replaced = ("server.crt", "server.key") if renew else ()
     for name in contents:
-        if (folder / name).exists():
-            raise FileExistsError(f"{folder / name} is there already")
+        if (folder / name).exists() and name not in replaced:
+            hint = "; --renew replaces it" if name.startswith("server.") else ""
+            raise FileExistsError(f"{folder / name} is there already{hint}")
+    folder.mkdir(parents=True, exist_ok=True)
     for name, content in contents.items():
-        # Keys are for their owner's eyes from their first moment on.
-        mode = 0o600 if name.endswith(".key") else 0o644
-        with os.fdopen(os.open(folder / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
-            file.write(content)
+        _write(folder / name, content)
     return [folder / name for name in contents]
 
 
-def _private(key, form) -> bytes:
+_ISSUER = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "fedspd deployment")])
+
+
+def _load(folder: Path) -> ec.EllipticCurvePrivateKey:
+    """The authority's key, if it is that of its certificate: what another one signs nobody would trust."""
+    if not (folder / "ca.key").exists():
+        raise FileNotFoundError(f"{folder / 'ca.key'} is not there, and without it nothing that {folder / 'ca.crt'} vouches for can be signed")
+    if not (folder / "ca.crt").exists():
+        raise FileNotFoundError(f"{folder / 'ca.crt'} is not there, which belongs to {folder / 'ca.key'}")
+    authority = serialization.load_pem_private_key((folder / "ca.key").read_bytes(), None)
+    certificate = x509.load_pem_x509_certificate((folder / "ca.crt").read_bytes())
+    if not isinstance(authority, ec.EllipticCurvePrivateKey) or authority.public_key() != certificate.public_key():
+        raise ValueError(f"{folder / 'ca.key'} is not the key of {folder / 'ca.crt'}")
+    return authority
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Writes a file as a whole. Keys are for their owner's eyes from their first moment on."""
+    mode = 0o600 if path.name.endswith(".key") else 0o644
+    beside = path.with_name(f".{path.name}.partial")
+    beside.unlink(missing_ok=True)
+    with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(beside, path)
+
+
+def _private(key: ec.EllipticCurvePrivateKey, form: serialization.PrivateFormat) -> bytes:
     return key.private_bytes(serialization.Encoding.PEM, form, serialization.NoEncryption())
 
 
@@ -64,10 +97,23 @@ def _name(host: str) -> x509.GeneralName:
     try:
         return x509.IPAddress(ipaddress.ip_address(host))
     except ValueError:
-        return x509.DNSName(host)
+        pass
+    try:
+        # Names with other letters are written as DNS does, with theirs.
+        return x509.DNSName(host.encode("idna").decode("ascii"))
+    except UnicodeError as error:
+        raise ValueError(f"{host!r} is neither a name nor an address of a server") from error
 
 
-def _certificate(subject, issuer, public, signer, *, names=None, authority=False) -> x509.Certificate:
+def _certificate(
+    subject: x509.Name,
+    issuer: x509.Name,
+    public: ec.EllipticCurvePublicKey,
+    signer: ec.EllipticCurvePrivateKey,
+    *,
+    names: x509.SubjectAlternativeName | None = None,
+    authority: bool = False,
+) -> x509.Certificate:
     now = datetime.datetime.now(datetime.timezone.utc)
     builder = (
         x509.CertificateBuilder()

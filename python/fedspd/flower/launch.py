@@ -34,7 +34,7 @@ def command(name: str) -> str:
 
 
 def launch(app: str, superlink: str | None, run_config: list[str], poll: float = 5.0) -> int:
-    """Runs an app to its end; 0 if it is finished, 1 if it failed or was stopped."""
+    """Runs an app to its end; 0 if it is finished, 1 if it failed or was stopped, 130 if nobody wants to wait any longer."""
     where = [superlink] if superlink else []
     changes = [word for change in run_config for word in ("--run-config", change)]
     begun = _json("run", app, *where, *changes)
@@ -43,11 +43,13 @@ def launch(app: str, superlink: str | None, run_config: list[str], poll: float =
         return 1
     run = str(begun["run-id"])
     print(f"run {run} has begun", flush=True)
-    while True:
-        status = _status(run, where)
-        if status.startswith("finished"):
-            break
-        time.sleep(poll)
+    try:
+        while not (status := _status(run, where)).startswith("finished"):
+            time.sleep(poll)
+    except KeyboardInterrupt:
+        words = " ".join(["flwr", "stop", run, *where])
+        print(f"run {run} goes on without being watched; `{words}` stops it", file=sys.stderr)
+        return 130
     print(f"run {run}: {status}", flush=True)
     if status == "finished:completed":
         return 0

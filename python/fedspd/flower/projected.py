@@ -38,7 +38,8 @@ class Projected(Strategy):
         self, server_round: int, replies: Iterable[Message]
     ) -> tuple[ArrayRecord | None, MetricRecord | None]:
         """As the strategy does with the replies that may count; then the projection."""
-        sound = vet(server_round, replies, self._sent, self.stiefel, self.landed)
+        weighted_by = _weighted_by(self.strategy)
+        sound = vet(server_round, replies, self._sent, self.stiefel, landed=self.landed, weighted_by=weighted_by)
         arrays, metrics = self.strategy.aggregate_train(server_round, sound)
         if arrays is not None:
             made = {name: array.numpy() for name, array in arrays.items()}
@@ -59,3 +60,10 @@ class Projected(Strategy):
     def summary(self) -> None:
         """As the strategy does."""
         self.strategy.summary()
+
+
+def _weighted_by(strategy: Strategy) -> str | None:
+    """The name of the number that replies are weighted by; of a wrapper, that of what it wraps."""
+    while not hasattr(strategy, "weighted_by_key") and hasattr(strategy, "strategy"):
+        strategy = strategy.strategy
+    return getattr(strategy, "weighted_by_key", None)

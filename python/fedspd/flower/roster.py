@@ -20,7 +20,10 @@ AGAIN = 60.0
 
 
 class Roster:
-    """The nodes by the numbers they give themselves. A node that comes back under another identity is asked again who it is."""
+    """The nodes by the numbers they give themselves. A node that comes back under another identity is asked again who it is.
+
+    A node whose key was registered under a name is nobody else: it must introduce itself by that name, and nobody takes the place of a client that is there.
+    """
 
     def __init__(self, grid: Grid, config: str, clients: int, cutoff: float) -> None:
         self.grid = grid
@@ -28,6 +31,7 @@ class Roster:
         self.config = config
         self.cutoff = cutoff
         self.nodes: dict[int, int] = {}
+        self.connected: dict[int, str] = {}
         self.introductions: dict[int, str] = {}
         self._again: dict[int, float] = {}
         self._faults: dict[int, str] = {}
@@ -52,25 +56,27 @@ class Roster:
 
     def refresh(self) -> set[int]:
         """Asks nodes that are not known yet who they are; gives the clients that are connected."""
-        connected = set(self.grid.get_node_ids())
-        new = [node for node in connected if self._again.get(node, 0.0) <= time.monotonic()]
+        self.connected = {node.node_id: node.name for node in self.grid.get_nodes()}
+        new = [node for node in self.connected if self._again.get(node, 0.0) <= time.monotonic()]
         content = RecordDict({"task": ConfigRecord({"config": self.config})})
         asked = {node: Message(content, node, "query", ttl=self.cutoff + GRACE) for node in new}
         gather(self.grid, asked, self.cutoff, self._meet, self._miss)
-        return {client for client, node in self.nodes.items() if node in connected}
+        return {client for client, node in self.nodes.items() if node in self.connected}
 
     def _meet(self, node: int, content: RecordDict) -> None:
         try:
             text = str(messages.told(content)["introduction"])
-            number = json.loads(text)["number"]
+            said = json.loads(text)
+            number, name = said["number"], str(said["name"])
         except (KeyError, TypeError, ValueError, RecursionError) as error:
             raise messages.Unfit("it introduced itself with something else") from error
         if type(number) is not int or not 0 <= number < self.clients:
             raise messages.Unfit(f"it says that it is client number {number!r} of {self.clients}, counted from 0")
-        known = self.introductions.get(number)
-        if known is not None and known != text:
-            reason = f"a node says that it is client number {number}, who is someone else"
-            return self._miss(node, reason)
+        registered = self.connected.get(node)
+        if registered and registered != name:
+            raise messages.Unfit(f"its key is registered for {registered!r}, and it says that it is {name!r}")
+        if self.introductions.get(number, text) != text or self.nodes.get(number, node) in self.connected.keys() - {node}:
+            raise messages.Unfit(f"it says that it is client number {number}, who is someone else")
         self._again[node] = math.inf
         self._faults.pop(node, None)
         self.nodes[number], self.introductions[number] = node, text

@@ -122,7 +122,8 @@ class _Round:
         gather(self.grid, asked, self.cutoff, self._judged, self.server.excuse)
 
     def _message(self, client: int, kind: str, arrays, task: dict) -> Message:
-        content = RecordDict({"parameters": arrays, "task": ConfigRecord({**task, "config": self.config})})
+        said = {**task, "run": self.server.identity, "config": self.config}
+        content = RecordDict({"parameters": arrays, "task": ConfigRecord(said)})
         return Message(content, self.roster.nodes[client], kind, ttl=self.cutoff + GRACE)
 
     def _trained(self, client: int, content: RecordDict) -> None:

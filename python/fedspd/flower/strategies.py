@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import random
 from collections.abc import Iterable
-from math import isfinite
 
 import numpy as np
 from flwr.app import Array, ArrayRecord, ConfigRecord, Message, MetricRecord, RecordDict
@@ -14,7 +13,7 @@ from flwr.serverapp.strategy import FedAvg
 
 import fedspd
 from fedspd import _core
-from fedspd.flower.vetting import vet
+from fedspd.flower.vetting import trials, vet
 
 log = logging.getLogger("fedspd")
 
@@ -23,8 +22,8 @@ class _StiefelAvg(FedAvg):
     """FedAvg whose named arrays are averaged on the manifold.
 
     ``weighting`` is ``"uniform"``, as in the paper, or ``"by-trials"``: by ``weighted_by_key``, as FedAvg does. With fewer than
-    ``minimum_reporting`` replies that count, the run stops. ``seed`` makes who takes part in a round depend on nothing else than the seed, the round and
-    the nodes that are there. Sums run in the order of ``partition-id``, if clients put it among their metrics.
+    ``minimum_reporting`` replies that count, the run stops. Who takes part in a round depends on ``seed``, on the round, and on the nodes that are there, by the
+    names that they are registered under. Sums run in the order of ``partition-id``, if clients put it among their metrics.
     """
 
     def __init__(
@@ -50,14 +49,20 @@ class _StiefelAvg(FedAvg):
     ) -> Iterable[Message]:
         """FedAvg's, of nodes that are drawn by the seed."""
         self._sent = arrays
+        # FedAvg draws with the generator that all of Python shares: it is lent for the draw, and given back as it was.
+        before = random.getstate()
         random.seed(f"{self.seed}/{server_round}")
-        return super().configure_train(server_round, arrays, config, _Sorted(grid))
+        try:
+            return super().configure_train(server_round, arrays, config, _Sorted(grid))
+        finally:
+            random.setstate(before)
 
     def aggregate_train(
         self, server_round: int, replies: Iterable[Message]
     ) -> tuple[ArrayRecord | None, MetricRecord | None]:
         """The average of the replies that may count."""
-        sound = [reply for reply in vet(server_round, replies, self._sent, self.stiefel) if self._weighs(server_round, reply)]
+        weighted_by = None if self.weighting == "uniform" else self.weighted_by_key
+        sound = vet(server_round, replies, self._sent, self.stiefel, weighted_by=weighted_by)
         if len(sound) < self.minimum_reporting:
             raise RuntimeError(
                 f"round {server_round}: {len(sound)} replies count, {self.minimum_reporting} are needed"
@@ -76,18 +81,11 @@ class _StiefelAvg(FedAvg):
                 mean = np.tensordot(weights / weights.sum(), points.astype(float), 1)
                 made[name] = mean.astype(points.dtype)
         arrays = ArrayRecord({name: Array(np.asarray(values)) for name, values in made.items()})
-        counted = all(_trials(content, self.weighted_by_key) is not None for content in contents)
+        counted = all(trials(content, self.weighted_by_key) is not None for content in contents)
         return arrays, self.train_metrics_aggr_fn(contents, self.weighted_by_key) if counted else None
 
-    def _weighs(self, server_round: int, reply: Message) -> bool:
-        if self.weighting == "uniform" or _trials(reply.content, self.weighted_by_key) is not None:
-            return True
-        node = reply.metadata.src_node_id
-        log.warning("round %d: node %d does not count: it sent no number `%s`", server_round, node, self.weighted_by_key)
-        return False
-
     def _weight(self, content: RecordDict) -> float:
-        return 1.0 if self.weighting == "uniform" else _trials(content, self.weighted_by_key)
+        return 1.0 if self.weighting == "uniform" else trials(content, self.weighted_by_key)
 
     def _average(self, name: str, previous, points, weights):
         raise NotImplementedError
@@ -111,17 +109,8 @@ class RLAvg(_StiefelAvg):
         return _core.rl_avg(previous, points, weights)
 
 
-def _trials(content: RecordDict, key: str) -> float | None:
-    """How many trials a reply stands for, if it says so with a number that can be one."""
-    records = list(content.metric_records.values())
-    value = records[0].get(key) if len(records) == 1 else None
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not isfinite(value) or value <= 0:
-        return None
-    return float(value)
-
-
 class _Sorted:
-    """A grid whose nodes come in the order of their numbers."""
+    """A grid whose nodes come in the order of the names they are registered under: their numbers are drawn anew in every deployment."""
 
     def __init__(self, grid: Grid) -> None:
         self._grid = grid
@@ -130,4 +119,4 @@ class _Sorted:
         return getattr(self._grid, name)
 
     def get_node_ids(self) -> list[int]:
-        return sorted(self._grid.get_node_ids())
+        return [node.node_id for node in sorted(self._grid.get_nodes(), key=lambda node: (node.name, node.node_id))]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
+from math import isfinite
 
 import numpy as np
-from flwr.app import ArrayRecord, Message
+from flwr.app import ArrayRecord, Message, RecordDict
 
 from fedspd import _core
 
@@ -45,25 +46,64 @@ def fault_of(arrays: ArrayRecord, expected: ArrayRecord, stiefel: Iterable[str],
 
 
 def vet(
-    server_round: int, replies: Iterable[Message], expected: ArrayRecord, stiefel: Iterable[str], landed: bool = True
+    server_round: int,
+    replies: Iterable[Message],
+    expected: ArrayRecord,
+    stiefel: Iterable[str],
+    *,
+    landed: bool = True,
+    weighted_by: str | None = None,
 ) -> list[Message]:
-    """The replies that may count, in an order that does not depend on who was first. The others are named in the log."""
+    """The replies that may count, in an order that does not depend on who was first. The others are named in the log.
+
+    Where they are weighted, each must say its weight, and have the metrics that most have: Flower ends a run in which one has not.
+    """
     unknown = sorted(set(stiefel) - set(expected))
     if unknown:
         raise ValueError(f"there is no array `{unknown[0]}`; there are {sorted(expected)}")
     sound = []
-    for reply in replies:
+    for reply in sorted(replies, key=_place):
         if reply.has_error():
             fault = reply.error.reason or f"error {reply.error.code} of Flower"
         elif len(reply.content.array_records) != 1:
             fault = f"it sent {len(reply.content.array_records)} records of arrays where 1 was expected"
         else:
             fault = fault_of(next(iter(reply.content.array_records.values())), expected, stiefel, landed)
+            if fault is None and weighted_by is not None and trials(reply.content, weighted_by) is None:
+                fault = f"it sent no number `{weighted_by}`"
         if fault is None:
             sound.append(reply)
         else:
-            log.warning("round %d: %s does not count: %s", server_round, _name(reply), fault)
-    return sorted(sound, key=_place)
+            _name_and_drop(server_round, reply, fault)
+    return sound if weighted_by is None else _alike(server_round, sound)
+
+
+def _alike(server_round: int, replies: list[Message]) -> list[Message]:
+    """Those whose records of metrics have the names that most have; of as many, those that the first has."""
+    layouts = [
+        tuple((name, tuple(sorted(metrics))) for name, metrics in reply.content.metric_records.items()) for reply in replies
+    ]
+    alike = []
+    for reply, layout in zip(replies, layouts):
+        common = max(layouts, key=layouts.count)
+        if layout == common:
+            alike.append(reply)
+        else:
+            _name_and_drop(server_round, reply, f"it sent the metrics {layout} where most sent {common}")
+    return alike
+
+
+def _name_and_drop(server_round: int, reply: Message, fault: str) -> None:
+    log.warning("round %d: %s does not count: %s", server_round, _name(reply), fault)
+
+
+def trials(content: RecordDict, key: str) -> float | None:
+    """How many trials a reply stands for, if it says so with a number that can be one."""
+    records = list(content.metric_records.values())
+    value = records[0].get(key) if len(records) == 1 else None
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not isfinite(value) or value <= 0:
+        return None
+    return float(value)
 
 
 def _partition(reply: Message) -> int | None:

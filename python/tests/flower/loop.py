@@ -50,15 +50,15 @@ def play_round(server, sites, lost=()):
     for client, epochs, since in reversed(plan["clients"]):
         if client not in lost:
             reply = sites[client].train(
-                plan["round"], epochs, plan["learning_rate"], since, plan["parameters"]
+                server.identity, plan["round"], epochs, plan["learning_rate"], since, plan["parameters"]
             )
             server.submit(client, *reply)
     examination = server.close()
     for client, site in enumerate(sites):
         if client not in lost:
-            server.judge(
-                client, *site.evaluate(examination["parameters"], examination["since"][client], examination["tested"])
-            )
+            since = examination["since"][client]
+            judged = site.evaluate(server.identity, examination["parameters"], since, examination["tested"])
+            server.judge(client, *judged)
     server.advance()
 
 

@@ -63,7 +63,7 @@ def test_killed_at_any_point_it_goes_on(tmp_path):
     loop.play_round(server, sites)
     plan = server.plan()
     client, epochs, since = plan["clients"][0]
-    sites[client].train(plan["round"], epochs, plan["learning_rate"], since, plan["parameters"])
+    sites[client].train(server.identity, plan["round"], epochs, plan["learning_rate"], since, plan["parameters"])
     del server, sites
     sites = loop.sites(config, tmp_path / "other state")
     server = loop.coordinator(config, tmp_path / "broken", sites)
@@ -111,12 +111,13 @@ def test_a_bad_reply_is_named_and_does_not_count(tmp_path, caplog, kind, said):
     server = loop.coordinator(config, tmp_path / "run", sites)
     plan = server.plan()
     for client, epochs, since in plan["clients"]:
-        reply = sites[client].train(plan["round"], epochs, plan["learning_rate"], since, plan["parameters"])
+        reply = sites[client].train(server.identity, plan["round"], epochs, plan["learning_rate"], since, plan["parameters"])
         server.submit(client, *(poisoned(kind, *reply) if client == 2 else reply))
     examination = server.close()
     assert examination["since"] == [0, 0, None, 0]
     for client, site in enumerate(sites):
-        judged = site.evaluate(examination["parameters"], examination["since"][client], examination["tested"])
+        since = examination["since"][client]
+        judged = site.evaluate(server.identity, examination["parameters"], since, examination["tested"])
         if client == 2:
             judged = ((math.nan, judged[0][1]), judged[1])
         server.judge(client, *judged)
@@ -165,14 +166,18 @@ def test_sites_that_do_not_fit_together(tmp_path):
         loop.coordinator(config, tmp_path / "run", fewer)
 
 
-def test_a_state_that_is_not_there(tmp_path):
+def test_a_state_that_is_not_there(tmp_path, caplog):
     config = _core.resolve("", "sample", loop.settings())
     site = loop.sites(config, tmp_path / "state")[0]
     parameters = bytes(8 * 10)
-    with pytest.raises(fedspd.Error, match="round-0004.state: it is not there"):
-        site.train(4, 1, 1e-3, 3, parameters)
+    with pytest.raises(fedspd.Error, match="^its state after round 4 is not there$"):
+        site.train("0" * 32, 4, 1, 1e-3, 3, parameters)
+    # The whole of it is for the site alone.
+    assert str(tmp_path) in caplog.text
     with pytest.raises(fedspd.Error, match="it sent 10 numbers where"):
-        site.train(0, 1, 1e-3, None, parameters)
+        site.train("0" * 32, 0, 1, 1e-3, None, parameters)
+    with pytest.raises(fedspd.Error, match="which are not 32 hexadecimal digits"):
+        site.train("../../../elsewhere", 0, 1, 1e-3, None, parameters)
 
 
 def test_what_a_run_on_several_machines_cannot_be(tmp_path):

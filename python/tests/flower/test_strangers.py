@@ -27,8 +27,57 @@ def test_an_introduction_that_is_none_is_refused(text):
     with pytest.raises(messages.Unfit):
         roster._meet(5, RecordDict({"task": ConfigRecord({"introduction": text})}))
     assert roster.introductions == {}
-    roster._meet(5, RecordDict({"task": ConfigRecord({"introduction": json.dumps({"number": 1})})}))
+    roster._meet(5, RecordDict({"task": ConfigRecord({"introduction": json.dumps({"number": 1, "name": "b"})})}))
     assert roster.nodes == {1: 5}
+
+
+def introduce(roster, node, number, name):
+    roster._meet(node, RecordDict({"task": ConfigRecord({"introduction": json.dumps({"number": number, "name": name})})}))
+
+
+def test_nobody_takes_the_place_of_a_client_that_is_there():
+    roster = Roster(None, "", 2, 1.0)
+    roster.connected = {5: "a", 6: "b"}
+    introduce(roster, 5, 0, "a")
+    with pytest.raises(messages.Unfit, match="its key is registered for 'b', and it says that it is 'a'"):
+        introduce(roster, 6, 0, "a")
+    with pytest.raises(messages.Unfit, match="client number 0, who is someone else"):
+        introduce(roster, 6, 0, "b")
+    # Without names, who was first is who is there; who comes back gets his place again.
+    roster.connected = {5: "", 7: ""}
+    with pytest.raises(messages.Unfit, match="client number 0, who is someone else"):
+        introduce(roster, 7, 0, "a")
+    roster.connected = {7: ""}
+    introduce(roster, 7, 0, "a")
+    assert roster.nodes == {0: 7}
+
+
+def test_keys_are_added_and_renewed_later(tmp_path, capsys):
+    from cryptography import x509
+
+    folder = tmp_path / "keys"
+    assert main(["keys", str(folder), "--host", "flower.example.org", "--site", "a"]) == 0
+    authority, first = (folder / "ca.crt").read_bytes(), (folder / "server.crt").read_bytes()
+    assert main(["keys", str(folder), "--site", "b"]) == 0
+    assert (folder / "ca.crt").read_bytes() == authority and (folder / "b.key").stat().st_mode & 0o777 == 0o600
+    assert main(["keys", str(folder), "--host", "flower.example.org"]) == 1
+    assert "server.crt is there already; --renew replaces it" in capsys.readouterr().err
+    assert main(["keys", str(folder), "--host", "klinik-süd.example.org", "--host", "10.0.0.7", "--renew"]) == 0
+    renewed = x509.load_pem_x509_certificate((folder / "server.crt").read_bytes())
+    assert (folder / "server.crt").read_bytes() != first
+    renewed.verify_directly_issued_by(x509.load_pem_x509_certificate(authority))
+    names = renewed.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    assert names.get_values_for_type(x509.DNSName) == ["xn--klinik-sd-x9a.example.org"]
+    for words, said in [
+        ([], "there is nothing to make"),
+        (["--host", "a" * 70 + ".org"], "is neither a name nor an address"),
+        (["--site", "a"], "a.key is there already"),
+    ]:
+        assert main(["keys", str(folder), *words]) == 1
+        assert said in capsys.readouterr().err
+    (folder / "ca.key").unlink()
+    assert main(["keys", str(folder), "--site", "c"]) == 1
+    assert "ca.key is not there" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("site", ["ca", "server", "../evil", "a/b", "", ".a"])

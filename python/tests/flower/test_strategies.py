@@ -1,6 +1,7 @@
 """Strategies for any client, against the formulas; without a network."""
 
 import logging
+import random
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import pytest
 pytest.importorskip("flwr")
 
 from flwr.app import Array, ArrayRecord, ConfigRecord, Message, MetricRecord, RecordDict
+from flwr.proto.node_pb2 import NodeInfo
 from flwr.serverapp.strategy import (
     DifferentialPrivacyServerSideFixedClipping,
     FedAdam,
@@ -33,12 +35,15 @@ def record(weight, bias):
 
 
 class Grid:
-    """Nodes that are there in no order."""
+    """Nodes that are there in no order, by their numbers and the names they are registered under."""
 
-    nodes = [71, 13, 99, 5, 40]
+    nodes = {71: "", 13: "", 99: "", 5: "", 40: ""}
 
     def get_node_ids(self):
         return list(self.nodes)
+
+    def get_nodes(self):
+        return [NodeInfo(node_id=number, name=name) for number, name in self.nodes.items()]
 
 
 def rounds(strategy, replies, start, server_round=1):
@@ -135,17 +140,24 @@ def test_a_mean_without_rank_falls_back(case, caplog):
     assert "rl-avg stepped in" in caplog.text
 
 
-def test_sampling_depends_on_seed_and_round_alone(case):
+def test_sampling_depends_on_seed_round_and_names_alone(case):
     start, _ = case
 
     def drawn(seed, server_round, nodes):
         strategy = ProjAvg(stiefel=["w"], seed=seed, fraction_train=0.4, min_train_nodes=2, min_available_nodes=5)
         grid = Grid()
         grid.nodes = nodes
-        return [m.metadata.dst_node_id for m in strategy.configure_train(server_round, start, ConfigRecord(), grid)]
+        messages = strategy.configure_train(server_round, start, ConfigRecord(), grid)
+        return [nodes[message.metadata.dst_node_id] for message in messages]
 
-    assert drawn(1, 1, [1, 2, 3, 4, 5]) == drawn(1, 1, [5, 3, 1, 2, 4])
-    others = [drawn(seed, server_round, [1, 2, 3, 4, 5]) for seed in range(4) for server_round in range(4)]
+    one = dict(zip([1, 2, 3, 4, 5], "abcde"))
+    # Another deployment: the nodes have other numbers, and come in another order.
+    other = dict(zip([50, 30, 70, 20, 40], "cdbea"))
+    random.seed(3)
+    before = random.getstate()
+    assert drawn(1, 1, one) == drawn(1, 1, other)
+    assert random.getstate() == before, "the generator that all of Python shares"
+    others = [drawn(seed, server_round, one) for seed in range(4) for server_round in range(4)]
     assert len(set(map(tuple, others))) > 4
 
 
@@ -209,3 +221,28 @@ def test_numbers_of_another_type_do_not_count(case, caplog, change):
         made = rounds(every_node(ProjAvg, stiefel=["w"]), [(odd, 10, 0), *replies[1:]], start)
     assert made["b"].numpy().dtype == np.float64
     assert f"it sent `b` with shape [3] of {np.dtype(change)} where [3] of float64 was expected" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "metrics, said",
+    [
+        ({"loss": 1.0, "partition-id": 2}, "it sent no number `num-examples`"),
+        ({"num-examples": float("nan"), "loss": 1.0, "partition-id": 2}, "it sent no number `num-examples`"),
+        ({"num-examples": [3, 4], "loss": 1.0, "partition-id": 2}, "it sent no number `num-examples`"),
+        ({"num-examples": 10, "partition-id": 2, "surprise": 1.0}, "it sent the metrics (('metrics', ('num-examples', 'partition-id', 'surprise')),) where most sent"),
+    ],
+)
+@pytest.mark.parametrize("inner", [lambda: every_node(FedAvg), lambda: DifferentialPrivacyServerSideFixedClipping(every_node(FedAvg), 0.0, 9.0, 4)])
+def test_metrics_of_one_do_not_end_the_run_of_all(case, caplog, inner, metrics, said):
+    start, replies = case
+    strategy = Projected(inner(), stiefel=["w"])
+    messages = list(strategy.configure_train(1, start, ConfigRecord(), Grid()))
+    answers = []
+    for place, (message, (arrays, trials, partition)) in enumerate(zip(messages, replies)):
+        told = metrics if place == 2 else {"num-examples": trials, "loss": 1.0, "partition-id": partition}
+        message.metadata.__dict__["_message_id"] = message.object_id
+        answers.append(Message(RecordDict({"arrays": arrays, "metrics": MetricRecord(told)}), reply_to=message))
+    with caplog.at_level(logging.WARNING, "fedspd"):
+        made, _ = strategy.aggregate_train(1, answers)
+    assert made is not None
+    assert f"round 1: the client of partition 2 does not count: {said}" in caplog.text

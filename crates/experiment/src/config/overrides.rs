@@ -24,6 +24,11 @@ pub struct Override {
 }
 
 impl Override {
+    /// Whether it is of this key, or of one above it.
+    pub(crate) fn is_of(&self, key: &[&str]) -> bool {
+        self.path.len() <= key.len() && self.path.iter().zip(key).all(|(step, other)| step == other)
+    }
+
     /// Puts the value into a configuration.
     pub(crate) fn apply(&self, root: &mut Node, rules: &Rules) {
         let mut node = self.node.clone();

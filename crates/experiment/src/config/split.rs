@@ -29,6 +29,10 @@ pub struct Split {
     /// Leave-run-out: how many folds.
     #[schemars(range(min = 2, max = 1000))]
     pub folds: usize,
+    /// A seed for who has which trials and what they are for; each run's own seed if absent. With it, seeds differ in initial weights, batches and sampling alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "u64")]
+    pub seed: Option<u64>,
     /// Subjects that no client trains with, such as "11-12", for a score on unseen subjects.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String", extend("format" = "selection"))]
@@ -55,6 +59,7 @@ impl Default for Split {
             test: 0.15,
             fold: 0,
             folds: 5,
+            seed: None,
             held_out_subjects: None,
         }
     }

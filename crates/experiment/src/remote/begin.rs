@@ -11,6 +11,7 @@ use fedspd_run::{
     Event, FolderLock, Manifest, RunFolder, SCHEMA_VERSION, SeedShards, Shard, Shards, Status, atomic,
 };
 
+use super::identity::Identity;
 use super::introduction::{Facts, Introduction};
 use super::machine::Machine;
 use crate::config::{Config, Mode, ModelKind, Precision};
@@ -87,7 +88,7 @@ pub(super) fn folder(
     sites: &[Introduction],
     parameters: usize,
     seed: u64,
-) -> Result<(RunFolder, FolderLock, Manifest, Store), Error> {
+) -> Result<(RunFolder, FolderLock, Manifest, Store, Identity), Error> {
     let shards = shards(facts, sites, seed);
     if let Ok(folder) = RunFolder::open(path) {
         let lock = folder.lock()?;
@@ -99,18 +100,21 @@ pub(super) fn folder(
             return Err(Error::SitesChanged { path: folder.shards() });
         }
         let store = Store::open(&folder, &begun.config_hash)?;
-        return Ok((folder, lock, begun, store));
+        let identity = Identity::read(&folder)?;
+        return Ok((folder, lock, begun, store, identity));
     }
     let begun = run_manifest(config, name, facts, parameters)?;
+    let identity = Identity::draw();
     let (folder, lock) = RunFolder::create(path, |folder| {
         atomic::write(&folder.config(), config.to_toml().as_bytes())?;
         shards.write(&folder.shards())?;
+        identity.write(folder)?;
         begun.write(&folder.manifest())?;
         Ok::<(), Error>(())
     })?;
     let mut store = Store::open(&folder, &begun.config_hash)?;
     store.event(&Event::Started)?;
-    Ok((folder, lock, begun, store))
+    Ok((folder, lock, begun, store, identity))
 }
 
 /// Who has how many trials. Whose they are, only the sites know.

@@ -8,6 +8,7 @@ use fedspd_nn::file::Manifest as ModelManifest;
 use fedspd_run::{FolderLock, Manifest, RunFolder, Status};
 
 use super::begin;
+use super::identity::Identity;
 use super::introduction::{Facts, Introduction, agree, fits};
 use super::machine::Machine;
 use super::plan::{Asked, Examination, Plan};
@@ -27,6 +28,7 @@ pub struct Coordinator {
     pub(super) facts: Facts,
     pub(super) machine: Box<dyn Machine>,
     pub(super) model: ModelManifest,
+    pub(super) identity: Identity,
     pub(super) folder: RunFolder,
     pub(super) _lock: FolderLock,
     pub(super) manifest: Manifest,
@@ -59,7 +61,7 @@ impl Coordinator {
         let facts = sites.first().map(|site| site.facts.clone()).ok_or(Error::Nothing)?;
         let (mut machine, model) = begin::machine(&config, &facts, &sites, quorum, seed)?;
         let trained = machine.trained();
-        let (folder, lock, mut manifest, mut store) =
+        let (folder, lock, mut manifest, mut store, identity) =
             begin::folder(&config, name, folder, &facts, &sites, trained, seed)?;
         let mut diary = Diary { seed, rounds: network::rounds(&config), history: Vec::new() };
         let (mut since, mut finished) = (vec![None; sites.len()], false);
@@ -89,6 +91,7 @@ impl Coordinator {
             facts,
             machine,
             model,
+            identity,
             folder,
             _lock: lock,
             manifest,
@@ -105,6 +108,11 @@ impl Coordinator {
     /// Whether all rounds are done and the model is saved.
     pub fn finished(&self) -> bool {
         self.finished
+    }
+
+    /// What sites know the run by.
+    pub fn identity(&self) -> &Identity {
+        &self.identity
     }
 
     /// How many rounds are done, and how many there are.

@@ -3,11 +3,13 @@
 //! The server says which version a round begins with, the one of the last round in which the site's reply counted. A round that is repeated, because the server
 //! never closed it, begins with the same version again; what a reply that did not count has left behind is never asked for.
 
+use std::fs::DirBuilder;
 use std::path::{Path, PathBuf};
 
 use fedspd_federated::ClientState;
 use serde::{Deserialize, Serialize};
 
+use super::identity::Identity;
 use crate::Error;
 use crate::sealed::{self, Magic};
 
@@ -25,10 +27,9 @@ struct Keepsake {
 }
 
 impl Keepsakes {
-    /// Those of a run, by its configuration and seed; of a site by its number, should several share a disk.
-    pub(super) fn new(root: &Path, config_hash: &str, seed: u64, number: u32) -> Self {
-        let hash = config_hash.get(..16).unwrap_or(config_hash);
-        Self { folder: root.join(format!("{hash}-seed-{seed}")).join(format!("site-{number}")) }
+    /// Those of a run; of a site by its number, should several share a disk.
+    pub(super) fn new(root: &Path, run: &Identity, number: u32) -> Self {
+        Self { folder: root.join(format!("run-{run}")).join(format!("site-{number}")) }
     }
 
     fn path(&self, round: u32) -> PathBuf {
@@ -39,18 +40,22 @@ impl Keepsakes {
     pub(super) fn read(&self, round: Option<u32>) -> Result<ClientState, Error> {
         let Some(round) = round else { return Ok(ClientState::default()) };
         let path = self.path(round);
-        let missing = |fault: &str| Error::SiteState { path: path.clone(), fault: fault.to_owned() };
-        let kept: Keepsake = sealed::read(&path, MAGIC)?.ok_or_else(|| missing("it is not there"))?;
+        let unfit = |fault| Error::SiteState { round, path: path.clone(), fault };
+        let kept: Keepsake = sealed::read(&path, MAGIC)?.ok_or_else(|| unfit("is not there"))?;
         if kept.round != round {
-            return Err(missing("it is of another round"));
+            return Err(unfit("is of another round"));
         }
         Ok(kept.state)
     }
 
-    /// Writes the state after a round.
+    /// Writes the state after a round, which is for the eyes of the site's own account alone.
     pub(super) fn write(&self, round: u32, state: ClientState) -> Result<(), Error> {
         let refused = |source| fedspd_run::Error::File { path: self.folder.clone(), source };
-        std::fs::create_dir_all(&self.folder).map_err(refused)?;
+        let mut private = DirBuilder::new();
+        private.recursive(true);
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut private, 0o700);
+        private.create(&self.folder).map_err(refused)?;
         sealed::write(&self.path(round), MAGIC, &Keepsake { round, state })
     }
 }

@@ -9,16 +9,20 @@
 
 mod begin;
 mod coordinator;
+mod identity;
 mod introduction;
 mod keepsake;
 mod machine;
 mod numbers;
+mod own;
 mod plan;
 mod record;
 mod site;
 mod workbench;
 
 pub use coordinator::Coordinator;
+pub use identity::Identity;
 pub use introduction::{Counts, Facts, Introduction};
+pub use own::at_home;
 pub use plan::{Asked, Examination, Plan};
 pub use site::{Assignment, Judgement, Reply, Site, Verdict};

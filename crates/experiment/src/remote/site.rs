@@ -1,12 +1,13 @@
 //! A client on a machine of its own.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use fedspd_eeg::prepare::Progress;
 use fedspd_federated::Shard;
 use fedspd_manifold::Real;
 use fedspd_nn::{EegExamples, EegNet, Examples, Model, RawTrials, Seed, SpdNet, SpdTrials};
 
+use super::identity::Identity;
 use super::introduction::{Counts, Facts, Introduction};
 use super::keepsake::Keepsakes;
 use super::workbench::{Work, Workbench};
@@ -27,12 +28,14 @@ pub struct Site {
     counts: Counts,
     unit_read: String,
     work: Box<dyn Work>,
-    keepsakes: Keepsakes,
+    state: PathBuf,
 }
 
 /// What a round asks of a site.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Assignment {
+    /// The run that the round is of.
+    pub run: Identity,
     /// The round, counted from 0.
     pub round: u32,
     /// How many epochs.
@@ -75,13 +78,12 @@ pub struct Judgement {
 }
 
 impl Site {
-    /// Loads the data of a site. `config` is the run's, with this site's own data; `config_hash` is that of the run's as the server has it.
+    /// Loads the data of a site. `config` is the run's, with this site's own data, as [`at_home`](super::at_home) makes it; `state` is where it keeps its states.
     ///
     /// # Errors
     /// Whatever happens in loading, splitting and aligning.
     pub fn open(
         config: Config,
-        config_hash: &str,
         name: &str,
         number: u32,
         state: &Path,
@@ -99,7 +101,6 @@ impl Site {
             (Content::Trials(_), Precision::F64) => eegnet::<f64>(&experiment, &design, seed, number)?,
             (Content::Trials(_), Precision::F32) => eegnet::<f32>(&experiment, &design, seed, number)?,
         };
-        let keepsakes = Keepsakes::new(state, config_hash, seed, number);
         let shard = only(&design)?;
         let counted = design.counts(experiment.dataset.about(), seed).clients.into_iter().next();
         let counted = counted.ok_or(Error::Nothing)?;
@@ -113,7 +114,7 @@ impl Site {
             counts,
             unit_read,
             work,
-            keepsakes,
+            state: state.to_owned(),
         })
     }
 
@@ -159,8 +160,9 @@ impl Site {
     /// # Errors
     /// [`Error::SiteFailed`] if training fails; [`Error::SiteState`] if the state that the server asks for is not there; [`Error::Message`].
     pub fn train(&self, task: &Assignment) -> Result<Reply, Error> {
-        let (reply, state) = self.work.train(task, &self.keepsakes.read(task.since)?)?;
-        self.keepsakes.write(task.round, state)?;
+        let keepsakes = Keepsakes::new(&self.state, &task.run, self.number);
+        let (reply, state) = self.work.train(task, &keepsakes.read(task.since)?)?;
+        keepsakes.write(task.round, state)?;
         Ok(reply)
     }
 
@@ -168,8 +170,14 @@ impl Site {
     ///
     /// # Errors
     /// As [`Site::train`].
-    pub fn evaluate(&self, parameters: &[u8], since: Option<u32>, tested: bool) -> Result<Judgement, Error> {
-        let state = self.keepsakes.read(since)?;
+    pub fn evaluate(
+        &self,
+        run: &Identity,
+        parameters: &[u8],
+        since: Option<u32>,
+        tested: bool,
+    ) -> Result<Judgement, Error> {
+        let state = Keepsakes::new(&self.state, run, self.number).read(since)?;
         let about = self.experiment.dataset.about();
         let verdict = |trials: &[usize]| -> Result<Option<Verdict>, Error> {
             let Some(evaluation) = self.work.evaluate(parameters, &state, trials)? else { return Ok(None) };

@@ -130,7 +130,7 @@ fn unknown_keys_at_every_level() {
         file(
             "split = { stratify = true }",
             "unknown key `split.stratify` in bad.toml, line 2, column 11",
-            "the keys of [split] are fold, folds, held_out_subjects, kind, test, train, val",
+            "the keys of [split] are fold, folds, held_out_subjects, kind, seed, test, train, val",
         ),
         file(
             "[run]\nseed = 3",

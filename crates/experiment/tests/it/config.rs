@@ -153,6 +153,7 @@ fn every_key_with_a_default_is_written() {
         "data.subjects",
         "data.window",
         "split.held_out_subjects",
+        "split.seed",
     ];
     let missing: Vec<_> = schema_keys().into_iter().filter(|key| !written.contains(key)).collect();
     assert_eq!(missing, optional);

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use fedspd_experiment::config::{Config, Preset};
-use fedspd_experiment::remote::{Assignment, Coordinator, Reply, Site};
-use fedspd_experiment::{Experiment, run};
+use fedspd_experiment::remote::{Assignment, Coordinator, Identity, Reply, Site, at_home};
+use fedspd_experiment::{Error, Experiment, run};
 use fedspd_run::Status;
 
 /// Two clients of the sample.
@@ -17,8 +17,8 @@ fn config(changes: &[&str]) -> Config {
 fn sites(config: &Config, state: &Path) -> Vec<Site> {
     let site = |(number, subjects): (u32, &str)| {
         let own = [format!("data.subjects={subjects}").parse().unwrap()];
-        let own = Config::parse(&config.to_toml(), "site.toml", &own).unwrap();
-        Site::open(own, &config.hash(), &format!("client {}", number + 1), number, state, &()).unwrap()
+        let own = at_home(&config.to_toml(), &own).unwrap();
+        Site::open(own, &format!("client {}", number + 1), number, state, &()).unwrap()
     };
     [(0, "1,2"), (1, "3,4")].into_iter().map(site).collect()
 }
@@ -32,6 +32,7 @@ fn train(server: &Coordinator, sites: &[Site]) -> Vec<(usize, Reply)> {
     let plan = server.plan().unwrap();
     let reply = |asked: &fedspd_experiment::remote::Asked| {
         let task = Assignment {
+            run: server.identity().clone(),
             round: plan.round,
             epochs: asked.epochs,
             learning_rate: plan.learning_rate,
@@ -49,7 +50,8 @@ fn round(server: &mut Coordinator, sites: &[Site]) {
     }
     let asked = server.close().unwrap();
     for (client, site) in sites.iter().enumerate() {
-        let judgement = site.evaluate(&asked.parameters, asked.since[client], asked.tested).unwrap();
+        let since = asked.since[client];
+        let judgement = site.evaluate(server.identity(), &asked.parameters, since, asked.tested).unwrap();
         server.judge(client, Ok(judgement), &mut ()).unwrap();
     }
     server.advance(&mut ()).unwrap();
@@ -79,4 +81,79 @@ fn the_same_bytes_as_in_one_process_even_after_a_crash() {
     let manifest = fedspd_run::Manifest::read(&many.join("manifest.json")).unwrap();
     assert_eq!(manifest.status, Status::Done);
     assert!(manifest.subjects.is_empty(), "the server knows nobody");
+}
+
+/// Two runs of one configuration, at the same time and with the same sites: neither begins a round with what the other left.
+#[test]
+fn runs_do_not_disturb_each_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = config(&[]);
+    let all = sites(&config, folder.path());
+    let mut servers = ["one", "two"].map(|name| coordinator(&config, &folder.path().join(name), &all));
+    assert_ne!(servers[0].identity(), servers[1].identity());
+    // The second is a round behind, so that it would find the other's moments where it looks for its own.
+    round(&mut servers[0], &all);
+    for server in &mut servers {
+        while !server.finished() {
+            round(server, &all);
+        }
+    }
+    let model =
+        |name: &str| std::fs::read(folder.path().join(name).join("models/seed-0.safetensors")).unwrap();
+    assert_eq!(model("one"), model("two"));
+}
+
+#[test]
+fn what_a_site_reads_is_its_own_to_say() {
+    let shared = config(&["data.root=\"/server\"", "data.name=physionet-mi", "data.exclude=4"]).to_toml();
+    let own = |changes: &[&str]| {
+        let changes: Vec<_> = changes.iter().map(|change| change.parse().unwrap()).collect();
+        at_home(&shared, &changes).unwrap().data
+    };
+    let ids =
+        |selection: &Option<fedspd_eeg::dataset::Selection>| selection.as_ref().map(|s| s.ids().to_vec());
+    let data = own(&[]);
+    assert_eq!((data.root, ids(&data.subjects).map(|ids| ids.len())), (None, Some(4)));
+    let data = own(&["data.root=/mine", "data.subjects=2"]);
+    assert_eq!(data.root.as_deref(), Some(Path::new("/mine")));
+    assert_eq!(ids(&data.subjects), Some(vec!["2".to_owned()]));
+    let data = own(&["data.name=/mine/eeg.npz"]);
+    assert_eq!((data.root, data.subjects, data.exclude), (None, None, None));
+    for file in ["/etc/secret.npz", "study.toml"] {
+        let shared = config(&[&format!("data.name={file}")]).to_toml();
+        assert!(matches!(at_home(&shared, &[]), Err(Error::ServersFile { path }) if path == Path::new(file)));
+        assert!(at_home(&shared, &["data.name=sample".parse().unwrap()]).is_ok());
+    }
+}
+
+#[test]
+fn nothing_of_a_sites_disk_is_told_abroad() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = config(&[]);
+    let site = &sites(&config, folder.path())[0];
+    let run: Identity = "0123456789abcdef0123456789abcdef".parse().unwrap();
+    let missing = site.evaluate(&run, &[], Some(6), true).unwrap_err();
+    assert!(missing.to_string().contains(&*folder.path().to_string_lossy()), "{missing}");
+    assert_eq!(missing.abroad(), "its state after round 7 is not there");
+    let state = folder.path().join(format!("run-{run}/site-0/round-0007.state"));
+    std::fs::create_dir_all(state.parent().unwrap()).unwrap();
+    std::fs::write(&state, "something else").unwrap();
+    let damaged = site.evaluate(&run, &[], Some(6), true).unwrap_err();
+    assert_eq!(damaged.abroad(), "it could not do what was asked; its own log says why");
+}
+
+#[cfg(unix)]
+#[test]
+fn states_are_for_the_sites_own_account() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let folder = tempfile::tempdir().unwrap();
+    let config = config(&["federated.rounds=1"]);
+    let state = folder.path().join("state");
+    let all = sites(&config, &state);
+    let mut server = coordinator(&config, &folder.path().join("run"), &all);
+    round(&mut server, &all);
+    let mode =
+        std::fs::metadata(state.join(format!("run-{}", server.identity()))).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o700);
 }

@@ -184,6 +184,23 @@ fn the_aggregation_changes_no_split_and_no_sample() {
     assert_eq!(seen[0].1.len(), 6);
 }
 
+/// A seed of the split alone: who has which trials no longer depends on the run's seed, and all else still does.
+#[test]
+fn a_split_may_have_a_seed_of_its_own() {
+    let shuffled = "federated.clients=shuffled";
+    let own = experiment(SMALL, &[shuffled]);
+    let fixed = experiment(SMALL, &[shuffled, "split.seed=3"]);
+    let shards = |experiment: &Experiment, seed| experiment.design(seed).unwrap().shards;
+    assert_ne!(shards(&own, 0), shards(&own, 3));
+    assert_eq!(shards(&fixed, 0), shards(&fixed, 3));
+    assert_eq!(shards(&fixed, 0), shards(&own, 3));
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path().join("run");
+    run(&fixed, "fixed", &at, &mut ()).unwrap();
+    let model = |seed: u64| fs::read(at.join(format!("models/seed-{seed}.safetensors"))).unwrap();
+    assert_ne!(model(0), model(3));
+}
+
 #[test]
 fn a_folder_holds_what_a_report_needs() {
     let folder = tempfile::tempdir().unwrap();

@@ -53,6 +53,12 @@ impl Coordinator {
         self.inner.finished()
     }
 
+    /// What sites know the run by.
+    #[getter]
+    fn identity(&self) -> String {
+        self.inner.identity().to_string()
+    }
+
     /// How many rounds are done, and how many there are.
     #[getter]
     fn rounds(&self) -> (u32, u32) {

@@ -40,6 +40,9 @@ fn heard<R: Send>(
     python: Python<'_>,
     call: impl FnOnce(&mut Watch<'_>) -> Result<R, fedspd_experiment::Error> + Send,
 ) -> PyResult<R> {
-    let logger = python.import("logging")?.call_method1("getLogger", ("fedspd",))?;
-    watched(python, logger.unbind(), call)?.map_err(|error| of_experiment(&error))
+    watched(python, logger(python)?.unbind(), call)?.map_err(|error| of_experiment(&error))
+}
+
+fn logger(python: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    python.import("logging")?.call_method1("getLogger", ("fedspd",))
 }

@@ -2,12 +2,11 @@
 
 use std::path::PathBuf;
 
-use fedspd_experiment::config::Config;
-use fedspd_experiment::remote::{self, Assignment, Verdict};
+use fedspd_experiment::remote::{self, Assignment, Identity, Verdict};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use super::{dtype, heard, overrides};
+use super::{dtype, heard, logger, overrides};
 use crate::error::{Error, of_experiment};
 use crate::watch::Watch;
 
@@ -35,14 +34,10 @@ impl Site {
         number: u32,
         state: PathBuf,
     ) -> PyResult<Self> {
-        let parse = |changes: &[String]| {
-            let read = overrides(changes)
-                .and_then(|changes| Config::parse(config, "the run's configuration", &changes));
-            read.map_err(|error| of_experiment(&error.into()))
-        };
-        let (shared, own) = (parse(&[])?, parse(&changes)?);
-        let dtype = dtype(&own);
-        let open = |_: &mut Watch<'_>| remote::Site::open(own, &shared.hash(), name, number, &state, &());
+        let changes = overrides(&changes).map_err(|error| of_experiment(&error.into()))?;
+        let config = remote::at_home(config, &changes).map_err(|error| of_experiment(&error))?;
+        let dtype = dtype(&config);
+        let open = |_: &mut Watch<'_>| remote::Site::open(config, name, number, &state, &());
         Ok(Self { inner: heard(python, open)?, dtype })
     }
 
@@ -60,22 +55,32 @@ impl Site {
 
     /// What the server must know of the site, as JSON: counts of trials, classes and channels; no trial and nobody's name.
     fn introduce(&self, python: Python<'_>) -> PyResult<String> {
-        let introduction = heard(python, |_| self.inner.introduce())?;
+        let introduction = abroad(python, || self.inner.introduce())?;
         serde_json::to_string(&introduction).map_err(|error| Error::new_err(error.to_string()))
     }
 
-    /// A round's work: parameters, trials and loss.
+    /// A round's work: parameters, trials and loss. What is raised, here and below, may be told to the server; the log has the whole of it.
     fn train<'py>(
         &self,
         python: Python<'py>,
+        run: &str,
         round: u32,
         epochs: u32,
         learning_rate: f64,
         since: Option<u32>,
         parameters: &[u8],
     ) -> PyResult<Sent<'py>> {
-        let task = Assignment { round, epochs, learning_rate, since, parameters: parameters.to_vec() };
-        let reply = heard(python, |_| self.inner.train(&task))?;
+        let reply = abroad(python, || {
+            let run = run.parse()?;
+            self.inner.train(&Assignment {
+                run,
+                round,
+                epochs,
+                learning_rate,
+                since,
+                parameters: parameters.to_vec(),
+            })
+        })?;
         Ok((PyBytes::new(python, &reply.parameters), reply.trials, reply.loss))
     }
 
@@ -83,12 +88,29 @@ impl Site {
     fn evaluate(
         &self,
         python: Python<'_>,
+        run: &str,
         parameters: &[u8],
         since: Option<u32>,
         tested: bool,
     ) -> PyResult<(Seen, Seen)> {
-        let judgement = heard(python, |_| self.inner.evaluate(parameters, since, tested))?;
+        let judgement = abroad(python, || {
+            let run: Identity = run.parse()?;
+            self.inner.evaluate(&run, parameters, since, tested)
+        })?;
         let seen = |verdict: Verdict| (verdict.loss, verdict.confusion);
         Ok((judgement.validation.map(seen), judgement.test.map(seen)))
     }
+}
+
+/// Calls what may fail for reasons that concern nobody but the site: all of them go to the log, and those that may leave the site are raised.
+fn abroad<R: Send>(
+    python: Python<'_>,
+    call: impl FnOnce() -> Result<R, fedspd_experiment::Error> + Send,
+) -> PyResult<R> {
+    let call = |_: &mut Watch<'_>| Ok(call());
+    heard(python, call)?.map_err(|error| {
+        let whole = of_experiment(&error).value(python).to_string();
+        let logged = logger(python).and_then(|logger| logger.call_method1("error", ("%s", whole)));
+        logged.err().unwrap_or_else(|| Error::new_err(error.abroad()))
+    })
 }

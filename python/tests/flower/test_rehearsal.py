@@ -1,0 +1,169 @@
+"""Flower's messages, the server app and the client app, without a network: the bytes of a run in one process."""
+
+import json
+import logging
+
+import pytest
+
+pytest.importorskip("flwr")
+
+from flwr.app import Array, ArrayRecord
+
+from fedspd import _core
+from fedspd.flower import client_app, rehearse
+
+from . import loop, recordings
+from .test_loop import EEGNET
+
+SAME = ["results.csv", "summary.json", "events.jsonl"]
+
+
+def nodes(state, **own):
+    return [
+        {"partition-id": number, "name": name, "subjects": ",".join(map(str, subjects)), "state": str(state / name), **own}
+        for number, (name, subjects) in enumerate(loop.CLIENTS.items())
+    ]
+
+
+def same(one, many):
+    model = next((one / "models").iterdir()).name
+    assert (one / "models" / model).read_bytes() == (many / "models" / model).read_bytes()
+    for name in SAME:
+        assert (one / name).read_text() == (many / name).read_text(), name
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {},
+        {"model.precision": "f32", "federated.aggregation": "rl-avg", "federated.server_momentum": 0.5},
+        {**EEGNET, "model.fedbn": "all"},
+        {**EEGNET, "model.fedbn": "statistics", "federated.participation": 0.5, "federated.carry_state": "true"},
+    ],
+    ids=["sample", "f32", "eegnet-local-norm", "eegnet-half"],
+)
+def test_same_bytes_as_in_one_process(tmp_path, more):
+    changes = loop.settings(**more)
+    loop.run_in_process(changes, tmp_path / "one")
+    rehearse("sample", nodes(tmp_path), tmp_path / "many", changes="; ".join(changes))
+    same(tmp_path / "one", tmp_path / "many")
+
+
+def test_each_hospital_with_its_own_folder_of_recordings(tmp_path):
+    """Nobody has the recordings of another; in one process they are all in one folder."""
+    definition = tmp_path / "hospital.toml"
+    definition.write_text(recordings.DEFINITION)
+    hospitals = {"charite": [1, 2], "ucl": [3], "karolinska": [4, 5]}
+    own = []
+    for number, (name, subjects) in enumerate(hospitals.items()):
+        for subject in subjects:
+            recordings.write_subject(tmp_path / name, subject)
+            recordings.write_subject(tmp_path / "all", subject)
+        own.append({"partition-id": number, "name": name, "data": str(definition), "root": str(tmp_path / name), "state": str(tmp_path / "states")})
+    clients = ", ".join(f"{name} = {json.dumps([str(s) for s in subjects])}" for name, subjects in hospitals.items())
+    changes = ["model.dims=[3]", "federated.rounds=2", "run.threads=1", "federated.on_client_failure=skip"]
+    here = [f"data.name={definition}", f"data.root={tmp_path / 'all'}", f"federated.clients={{ {clients} }}"]
+    loop.run_in_process([*changes, *here], tmp_path / "one")
+    seen = []
+    # The server has neither recordings nor a definition; what it says of data is of no concern to these nodes.
+    rehearse("sample", own, tmp_path / "many", changes="; ".join(changes), watch=lambda name, asked, reply: seen.append(reply))
+    one, many = tmp_path / "one", tmp_path / "many"
+    model = "models/seed-0.safetensors"
+    assert (one / model).read_bytes() == (many / model).read_bytes()
+    assert [event for event in events(one) if event["event"] == "round"] == [event for event in events(many) if event["event"] == "round"]
+    # What leaves a hospital: nothing of its disk, and no subject.
+    for reply in seen:
+        told = str([dict(record) for record in [*reply.content.config_records.values(), *reply.content.metric_records.values()]])
+        assert str(tmp_path) not in told and "S001" not in told
+
+
+def events(run):
+    return [json.loads(line) for line in (run / "events.jsonl").read_text().splitlines()]
+
+
+def warnings(run):
+    return [event["text"] for event in events(run) if event["event"] == "warning"]
+
+
+def test_a_server_names_no_file_of_a_hospital(tmp_path, caplog):
+    changes = "; ".join([*loop.settings(rounds=1), f"data.name={tmp_path / 'secret.npz'}"])
+    with caplog.at_level(logging.WARNING, "fedspd"), pytest.raises(TimeoutError, match="0 of 4 clients were there .* it could not open its data"):
+        rehearse("sample", nodes(tmp_path), tmp_path / "run", changes=changes, patience=0.0)
+    assert "a file of this machine that only this machine may name" in caplog.text
+
+
+def test_nobody_introduces_himself_as_another(tmp_path):
+    """A key is registered under a name; the node says another one."""
+
+    def impostor(message, context, call_next):
+        context.node_config["name"] = "a"
+        return call_next(message, context)
+
+    both = nodes(tmp_path)[:2]
+    config = {"changes": "; ".join(loop.settings(rounds=1)), "patience": 0.0}
+    with pytest.raises(TimeoutError, match="1 of 2 clients were there .* registered for 'b', and it says that it is 'a'"):
+        rehearse("sample", both, tmp_path / "run", client=client_app(mods=[impostor]), **config)
+
+
+@pytest.mark.parametrize("kind", ["nan", "off", "crash", "words", "state"])
+def test_a_hospital_that_misbehaves_is_named_and_the_run_ends_well(tmp_path, kind):
+    def fault(message, context, call_next):
+        training = message.metadata.message_type == "train"
+        if not training or context.node_config["name"] != "c" or message.content["task"]["round"] != 1:
+            return call_next(message, context)
+        if kind == "crash":
+            raise RuntimeError(f"cannot read {tmp_path}/S001.edf")
+        if kind == "state":
+            message.content["task"]["since"] = 7
+        reply = call_next(message, context)
+        if kind == "words":
+            del reply.content["training"]
+        if kind in ("nan", "off"):
+            arrays = {name: array.numpy().copy() for name, array in reply.content["parameters"].items()}
+            first = next(iter(arrays))
+            arrays[first] = arrays[first] * (float("nan") if kind == "nan" else 1.01)
+            reply.content["parameters"] = ArrayRecord({name: Array(values) for name, values in arrays.items()})
+        return reply
+
+    run = rehearse("sample", nodes(tmp_path), tmp_path / "run", client=client_app(mods=[fault]), changes="; ".join(loop.settings()))
+    said = {
+        "nan": "it sent NaN in `",
+        "off": "it sent weights off the Stiefel manifold: |W^T W - I| = ",
+        "crash": "RuntimeError: cannot read",
+        "words": "it sent no record `training`",
+        "state": "its state after round 8 is not there",
+    }[kind]
+    assert [text.startswith(f"round 2: c does not count: {said}") for text in warnings(run)] == [True], warnings(run)
+    rounds = [event for event in events(run) if event["event"] == "round"]
+    assert [[client["client"] for client in event["dropped"]] for event in rounds] == [[], ["c"], []]
+    assert json.loads((run / "manifest.json").read_text())["status"] == "done"
+
+
+def test_a_run_that_lost_its_quorum_goes_on(tmp_path):
+    """The second round has one reply too few; started again, the run is that of one that nothing happened to."""
+    changes = "; ".join(loop.settings(**{"federated.carry_state": "true"}))
+    straight = rehearse("sample", nodes(tmp_path / "1"), tmp_path / "straight", changes=changes, minimum_reporting=4)
+
+    def absent(message, context, call_next):
+        if message.metadata.message_type == "train" and message.content["task"]["round"] == 1 and context.node_config["name"] == "b":
+            raise RuntimeError("out of order")
+        return call_next(message, context)
+
+    again = dict(nodes=nodes(tmp_path / "2"), out=tmp_path / "again", changes=changes, minimum_reporting=4)
+    with pytest.raises(_core.Error, match="3 of 4 replies count, 4 are needed; b: RuntimeError: out of order"):
+        rehearse("sample", client=client_app(mods=[absent]), **again)
+    assert json.loads((tmp_path / "again" / "manifest.json").read_text())["status"] == "failed"
+    rehearse("sample", **again)
+    model = "models/seed-0.safetensors"
+    assert (straight / model).read_bytes() == (tmp_path / "again" / model).read_bytes()
+
+
+def test_two_runs_of_one_experiment_at_the_same_sites(tmp_path):
+    """What one run leaves on the disk of a site is nothing to the other."""
+    changes = "; ".join(loop.settings(**{"federated.carry_state": "true"}))
+    first = rehearse("sample", nodes(tmp_path), tmp_path / "first", changes=changes)
+    second = rehearse("sample", nodes(tmp_path), tmp_path / "second", changes=changes)
+    model = "models/seed-0.safetensors"
+    assert (first / model).read_bytes() == (second / model).read_bytes()
+    kept = sorted(path.name for path in (tmp_path / "a").iterdir())
+    assert kept == sorted(f"run-{(run / 'identity').read_text().strip()}" for run in (first, second))
