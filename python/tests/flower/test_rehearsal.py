@@ -53,7 +53,7 @@ def test_each_hospital_with_its_own_folder_of_recordings(tmp_path):
     """Nobody has the recordings of another; in one process they are all in one folder."""
     definition = tmp_path / "hospital.toml"
     definition.write_text(recordings.DEFINITION)
-    hospitals = {"charite": [1, 2], "ucl": [3], "karolinska": [4, 5]}
+    hospitals = {"charite": [1, 2], "karolinska": [3], "ucl": [4, 5]}
     own = []
     for number, (name, subjects) in enumerate(hospitals.items()):
         for subject in subjects:
