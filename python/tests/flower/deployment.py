@@ -138,8 +138,10 @@ class Deployment:
         said = self.flwr("supernode", "register", str(self.keys / f"{name}.pub"), "--name", name)
         assert said.get("success"), said
 
-    def start_node(self, name, key=None, **config):
+    def start_node(self, name, *, process=None, keys=None, authority=None, **config):
+        """A node of this name with its own key, or with what else it is said to have."""
         number = NAMES.index(name)
+        keys = ["--auth-supernode-private-key", str(self.keys / f"{name}.key")] if keys is None else keys
         config = {
             "partition-id": number,
             "name": name,
@@ -149,9 +151,9 @@ class Deployment:
         }
         words = " ".join(f"{key}={json.dumps(value)}" for key, value in config.items())
         return self.start(
-            name, "flower-supernode", "--superlink", f"127.0.0.1:{self.port}", "--host", "127.0.0.1",
-            "--port", str(free_port()), "--root-certificates", str(self.keys / "ca.crt"),
-            "--auth-supernode-private-key", str(self.keys / f"{key or name}.key"), "--node-config", words,
+            process or name, "flower-supernode", "--superlink", f"127.0.0.1:{self.port}", "--host", "127.0.0.1",
+            "--port", str(free_port()), "--root-certificates", str(authority or self.keys / "ca.crt"),
+            *keys, "--node-config", words,
         )  # fmt: skip
 
     def flwr(self, *words):

@@ -1,13 +1,12 @@
 """One superlink and four supernodes on loopback, with TLS and node authentication."""
 
 import json
-import os
 
 import pytest
 
 pytest.importorskip("flwr")
-if os.environ.get("FEDSPD_DEPLOYMENT") != "1":
-    pytest.skip("a deployment takes ten minutes of a machine with nothing else to do: FEDSPD_DEPLOYMENT=1", allow_module_level=True)
+
+from fedspd.flower.keys import make
 
 from . import loop
 from .deployment import NAMES, Deployment
@@ -52,12 +51,24 @@ def test_same_bytes_as_in_one_process(deployment, one, tmp_path):
         assert (tmp_path / "run" / name).read_bytes() == (one / name).read_bytes(), name
 
 
-def test_an_unregistered_key_is_refused(deployment):
-    node, before = deployment.processes["a"], len(deployment.log("a"))
-    code = deployment.start_node("a", key="stranger").wait(90)
-    deployment.processes["a"] = node
-    assert code != 0
-    assert "305" in deployment.log("a")[before:] or code == 305 % 256, (code, deployment.log("a")[before:])
+@pytest.mark.parametrize("keys", [["--auth-supernode-private-key", "stranger.key"], []], ids=["another key", "no key"])
+def test_an_unregistered_key_is_refused(deployment, keys):
+    """It exits; the nodes that are there stay who they are."""
+    keys = [str(deployment.keys / word) if word.endswith(".key") else word for word in keys]
+    code = deployment.start_node("a", process="stranger", keys=keys).wait(90)
+    said = deployment.log("stranger")
+    deployment.kill("stranger")
+    assert code != 0, said
+    listed = deployment.flwr("supernode", "list")["nodes"]
+    assert [node["status"] for node in listed] == ["online"] * len(NAMES), listed
+
+
+def test_a_server_of_another_authority_is_refused(deployment, tmp_path):
+    """A node does not even introduce itself."""
+    make(tmp_path / "other", ["127.0.0.1"], ["a"])
+    deployment.start_node("a", process="wary", authority=tmp_path / "other" / "ca.crt")
+    deployment.until(lambda: "CERTIFICATE_VERIFY_FAILED" in deployment.log("wary"), 60, "wary")
+    deployment.kill("wary")
 
 
 def test_a_run_that_fails_says_so(deployment, tmp_path):
