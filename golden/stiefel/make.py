@@ -22,6 +22,8 @@ arrays = {
     "tangents": tangents,
     "retr": manifold.retr(points, tangents),
     "transp": manifold.transp(points.flip(0), points, tangents.flip(0)),
+    "lifted": manifold.proju(points, points.flip(0) - points),
+    "expmap": geoopt.EuclideanStiefelExact().expmap(points, tangents),
 }
 for name, array in arrays.items():
     np.save(here / f"{name}.npy", np.ascontiguousarray(array))
