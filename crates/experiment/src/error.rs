@@ -266,7 +266,7 @@ impl Error {
                     .into(),
             ),
             Self::NotCovariance { .. } => Some(
-                "a covariance has no negative eigenvalue and is not zero; make the file again, or leave the subject out with `data.exclude`"
+                "a covariance has no negative eigenvalue and is not zero; make it again, or leave the subject out with `data.exclude`"
                     .into(),
             ),
             Self::Wider { channels, .. } => {

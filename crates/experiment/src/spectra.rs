@@ -17,17 +17,27 @@ pub(crate) fn check_spectra(data: &str, covariances: &Covariances) -> Result<(),
     let n = covariances.about.channels.len();
     let chunks = covariances.matrices().par_chunks(CHUNK * n * n);
     let qualities: Vec<Vec<Quality>> = chunks.map(|chunk| Quality::of(n, chunk)).collect::<Result<_, _>>()?;
+    let trial = |place: usize| covariances.about.name(place / covariances.inputs.len());
+    refuse(data, n, qualities.iter().flatten(), trial)
+}
+
+/// The same of matrices whose spectra are known; `trial` names the trial of a matrix.
+///
+/// # Errors
+/// [`Error::NotCovariance`] for the first that is none.
+pub(crate) fn refuse<'a>(
+    data: &str,
+    n: usize,
+    qualities: impl IntoIterator<Item = &'a Quality>,
+    trial: impl Fn(usize) -> String,
+) -> Result<(), Error> {
     let rounding = n as f64 * f64::from(f32::EPSILON);
     let wrong =
         |quality: &Quality| !(quality.largest > 0.0 && quality.smallest >= -rounding * quality.largest);
-    let Some((place, quality)) = qualities.iter().flatten().enumerate().find(|(_, quality)| wrong(quality))
-    else {
-        return Ok(());
-    };
-    Err(Error::NotCovariance {
-        data: data.to_owned(),
-        trial: covariances.about.name(place / covariances.inputs.len()),
-        smallest: quality.smallest,
-        largest: quality.largest,
-    })
+    match qualities.into_iter().enumerate().find(|(_, quality)| wrong(quality)) {
+        Some((place, &Quality { smallest, largest, .. })) => {
+            Err(Error::NotCovariance { data: data.to_owned(), trial: trial(place), smallest, largest })
+        }
+        None => Ok(()),
+    }
 }

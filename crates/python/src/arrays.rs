@@ -6,7 +6,7 @@ use numpy::{PyUntypedArray, PyUntypedArrayMethods, dtype};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
-use crate::error::of_geometry;
+use crate::error::{of_pair, of_stack};
 
 /// A floating-point type that both sides know.
 pub(crate) trait Number: Real + Element {}
@@ -61,15 +61,26 @@ impl<T: Number> Typed<'_, T> {
     /// The array as a stack of matrices.
     pub(crate) fn stack(&self) -> PyResult<Stack<'_, T>> {
         let [leading @ .., rows, columns] = self.shape() else {
-            let shape = self.shape();
-            return Err(PyValueError::new_err(format!(
-                "expected shape (..., rows, columns), found {shape:?}"
-            )));
+            return Err(self.unlike("shape (..., rows, columns)"));
         };
         if rows * columns == 0 {
-            return Err(PyValueError::new_err(format!("the matrices are empty: {rows} x {columns}")));
+            return Err(self.unlike("matrices with a row and a column at least"));
         }
         Ok(Stack { leading, rows: *rows, columns: *columns, numbers: self.numbers()? })
+    }
+
+    /// The array as the stack of one axis that averages take.
+    pub(crate) fn list(&self, expected: &str) -> PyResult<Stack<'_, T>> {
+        if self.shape().len() == 3 { self.stack() } else { Err(self.unlike(expected)) }
+    }
+
+    /// The array as one matrix.
+    pub(crate) fn single(&self, expected: &str) -> PyResult<Stack<'_, T>> {
+        if self.shape().len() == 2 { self.stack() } else { Err(self.unlike(expected)) }
+    }
+
+    fn unlike(&self, expected: &str) -> PyErr {
+        PyValueError::new_err(format!("expected {expected}, found {}", written(self.shape())))
     }
 }
 
@@ -117,7 +128,8 @@ impl<'a, T: Number> Stack<'a, T> {
             }
             Ok(out)
         });
-        give(python, out.map_err(|fault| placed(self.count(), fault))?, self.leading, shape)
+        let out = out.map_err(|(place, fault)| of_stack(fault, place, self.count()))?;
+        give(python, out, self.leading, shape)
     }
 
     /// Makes an array of each matrix and its partner. A single matrix is the partner of all.
@@ -138,7 +150,11 @@ impl<'a, T: Number> Stack<'a, T> {
         }
         let leading = if self.leading.is_empty() { other.leading } else { self.leading };
         if !other.leading.is_empty() && leading != other.leading {
-            let fault = format!("stacks of shape {leading:?} and {:?} do not go together", other.leading);
+            let fault = format!(
+                "stacks of {} and {} matrices do not go together",
+                written(leading),
+                written(other.leading)
+            );
             return Err(PyValueError::new_err(fault));
         }
         let (size, count) = (shape.iter().product::<usize>(), leading.iter().product());
@@ -152,7 +168,13 @@ impl<'a, T: Number> Stack<'a, T> {
             }
             Ok(out)
         });
-        give(python, out.map_err(|fault| placed(count, fault))?, leading, shape)
+        let out = out.map_err(|(place, fault)| {
+            // What is not finite may be reported of either; all else is numbered by the argument.
+            let here =
+                |row: usize, column: usize| !part(self, place)[row * self.columns + column].is_finite();
+            of_pair(fault, place, count, here)
+        })?;
+        give(python, out, leading, shape)
     }
 }
 
@@ -169,9 +191,11 @@ pub(crate) fn give<'py, T: Number>(
     if array.getattr("ndim")?.extract::<usize>()? == 0 { array.get_item(()) } else { Ok(array) }
 }
 
-/// A fault with its place in the stack, if there are several.
-fn placed(count: usize, (place, fault): (usize, Error)) -> PyErr {
-    of_geometry(&fault, (count > 1).then_some(place))
+/// A shape as Python writes it.
+pub(crate) fn written(shape: &[usize]) -> String {
+    let lengths: Vec<String> = shape.iter().map(usize::to_string).collect();
+    let comma = if shape.len() == 1 { "," } else { "" };
+    format!("({}{comma})", lengths.join(", "))
 }
 
 /// Two arrays of different types.

@@ -1,27 +1,15 @@
 //! Averages of matrices with orthonormal columns.
 
 use fedspd_manifold::average::{self, StiefelSum};
-use fedspd_manifold::{Error, IterationLimits, Matrix};
-use numpy::PyReadonlyArray1;
-use pyo3::exceptions::PyValueError;
+use fedspd_manifold::{Error, Matrix};
 use pyo3::prelude::*;
 
 use crate::arrays::{Array, Number, Stack, Typed, give, typed};
-use crate::choice::{retraction, stiefel_metric, weights_of};
+use crate::choice::{Weights, limits, retraction, stiefel_metric};
 use crate::error::of_geometry;
 
 type Given<'py> = PyResult<Bound<'py, PyAny>>;
-type Weights<'py> = Option<PyReadonlyArray1<'py, f64>>;
-
-/// Points of shape `(m, p, k)`.
-fn points_of<'a, T: Number>(points: &'a Typed<'_, T>) -> PyResult<Stack<'a, T>> {
-    let stack = points.stack()?;
-    if stack.leading.len() == 1 {
-        return Ok(stack);
-    }
-    let shape = points.shape();
-    Err(PyValueError::new_err(format!("expected points of shape (m, p, k), found {shape:?}")))
-}
+const POINTS: &str = "points of shape (m, p, k)";
 
 /// The sum of weighted points, which is all that some averages need.
 fn summed<T: Number>(stack: Stack<'_, T>, weights: Option<&[f64]>) -> Result<StiefelSum, Error> {
@@ -46,25 +34,19 @@ fn matrices<T: Number>(stack: Stack<'_, T>) -> Result<Vec<Matrix<T>>, Error> {
 fn averaged<'py, T: Number>(
     python: Python<'py>,
     points: &Typed<'_, T>,
-    weights: Weights<'_>,
+    weights: Option<Weights>,
     work: impl FnOnce(Stack<'_, T>, Option<&[f64]>) -> Result<Matrix<T>, Error> + Send,
 ) -> Given<'py> {
-    let (stack, weights) = (points_of(points)?, weights_of(weights));
+    let (stack, weights) = (points.list(POINTS)?, weights.map(|Weights(weights)| weights));
     let made = python.detach(|| work(stack, weights.as_deref()));
-    let made = made.map_err(|fault| of_geometry(&fault, None))?;
+    let made = made.map_err(|fault| of_geometry(&fault))?;
     give(python, made.as_slice().to_vec(), &[], &[stack.rows, stack.columns])
 }
 
 fn previous_of<T: Number>(previous: &Typed<'_, T>) -> PyResult<Matrix<T>> {
-    let stack = previous.stack()?;
-    if !stack.leading.is_empty() {
-        let shape = previous.shape();
-        return Err(PyValueError::new_err(format!(
-            "expected a previous point of shape (p, k), found {shape:?}"
-        )));
-    }
+    let stack = previous.single("a previous point of shape (p, k)")?;
     let made = Matrix::from_rows(stack.rows, stack.columns, stack.numbers.to_vec());
-    made.map_err(|fault| of_geometry(&fault, None))
+    made.map_err(|fault| of_geometry(&fault))
 }
 
 /// ``ProjAvg``: the polar factor ``uf(sum w_i W_i)`` of the mean, the point with the smallest ``sum w_i |W - W_i|^2``.
@@ -74,7 +56,7 @@ fn previous_of<T: Number>(previous: &Typed<'_, T>) -> PyResult<Matrix<T>> {
 /// Reference: Kaneko, Fiori and Tanaka, "Empirical arithmetic averaging over the compact Stiefel manifold", IEEE Trans. Signal Process. 61, 2013.
 #[pyfunction]
 #[pyo3(signature = (points, weights = None))]
-pub(crate) fn proj_avg<'py>(python: Python<'py>, points: Array<'py>, weights: Weights<'py>) -> Given<'py> {
+pub(crate) fn proj_avg<'py>(python: Python<'py>, points: Array<'py>, weights: Option<Weights>) -> Given<'py> {
     typed!(points => averaged(python, points, weights, |stack, weights| {
         Ok(average::proj_avg(&summed(stack, weights)?)?.point.cast())
     }))
@@ -91,7 +73,7 @@ pub(crate) fn rl_avg<'py>(
     python: Python<'py>,
     previous: Array<'py>,
     points: Array<'py>,
-    weights: Weights<'py>,
+    weights: Option<Weights>,
 ) -> Given<'py> {
     typed!(previous, points => {
         let previous = previous_of(previous)?.cast();
@@ -106,7 +88,7 @@ pub(crate) fn rl_avg<'py>(
 /// Reference: Absil, Mahony and Sepulchre, "Optimization Algorithms on Matrix Manifolds", 2008, example 4.1.3.
 #[pyfunction]
 #[pyo3(signature = (points, weights = None))]
-pub(crate) fn qr_avg<'py>(python: Python<'py>, points: Array<'py>, weights: Weights<'py>) -> Given<'py> {
+pub(crate) fn qr_avg<'py>(python: Python<'py>, points: Array<'py>, weights: Option<Weights>) -> Given<'py> {
     typed!(points => averaged(python, points, weights, |stack, weights| {
         Ok(average::qr_avg(&summed(stack, weights)?)?.point.cast())
     }))
@@ -123,7 +105,7 @@ pub(crate) fn ret_avg<'py>(
     python: Python<'py>,
     previous: Array<'py>,
     points: Array<'py>,
-    weights: Weights<'py>,
+    weights: Option<Weights>,
     kind: &str,
 ) -> Given<'py> {
     let kind = retraction(kind)?;
@@ -145,12 +127,12 @@ pub(crate) fn ret_avg<'py>(
 pub(crate) fn r_barycenter<'py>(
     python: Python<'py>,
     points: Array<'py>,
-    weights: Weights<'py>,
+    weights: Option<Weights>,
     kind: &str,
     tolerance: f64,
-    max_iterations: usize,
+    max_iterations: i128,
 ) -> Given<'py> {
-    let (kind, limits) = (retraction(kind)?, IterationLimits { tolerance, iterations: max_iterations });
+    let (kind, limits) = (retraction(kind)?, limits(tolerance, max_iterations)?);
     typed!(points => averaged(python, points, weights, |stack, weights| {
         Ok(average::r_barycenter(kind, &matrices(stack)?, weights, limits)?.point)
     }))
@@ -166,13 +148,12 @@ pub(crate) fn r_barycenter<'py>(
 pub(crate) fn karcher_mean<'py>(
     python: Python<'py>,
     points: Array<'py>,
-    weights: Weights<'py>,
+    weights: Option<Weights>,
     metric: &str,
     tolerance: f64,
-    max_iterations: usize,
+    max_iterations: i128,
 ) -> Given<'py> {
-    let (metric, limits) =
-        (stiefel_metric(metric)?, IterationLimits { tolerance, iterations: max_iterations });
+    let (metric, limits) = (stiefel_metric(metric)?, limits(tolerance, max_iterations)?);
     typed!(points => averaged(python, points, weights, |stack, weights| {
         Ok(average::karcher_mean(metric, &matrices(stack)?, weights, limits)?.point)
     }))
@@ -188,15 +169,15 @@ pub(crate) fn karcher_mean<'py>(
 pub(crate) fn consensus<'py>(
     python: Python<'py>,
     points: Array<'py>,
-    weights: Weights<'py>,
+    weights: Option<Weights>,
 ) -> PyResult<f64> {
     typed!(points => {
-        let (stack, weights) = (points_of(points)?, weights_of(weights));
+        let (stack, weights) = (points.list(POINTS)?, weights.map(|Weights(weights)| weights));
         let made = python.detach(|| {
             let sum = summed(stack, weights.as_deref())?;
             let mut polar = fedspd_manifold::Polar::new(stack.rows, stack.columns)?;
             polar.smallest_singular_value_of(sum.mean()?.as_slice())
         });
-        made.map_err(|fault| of_geometry(&fault, None))
+        made.map_err(|fault| of_geometry(&fault))
     })
 }

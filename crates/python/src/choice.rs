@@ -1,9 +1,11 @@
-//! Words that choose among a few ways, and weights.
+//! Words that choose among a few ways, whole numbers, and weights.
 
-use fedspd_manifold::{RetractionKind, SpdMetric, StiefelMetric};
+use fedspd_manifold::{IterationLimits, RetractionKind, SpdMetric, StiefelMetric};
 use numpy::PyReadonlyArray1;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+
+use crate::arrays::written;
 
 fn choose<T: Copy>(what: &str, word: &str, choices: &[(&str, T)]) -> PyResult<T> {
     let chosen = choices.iter().find(|(name, _)| *name == word);
@@ -30,7 +32,40 @@ pub(crate) fn retraction(word: &str) -> PyResult<RetractionKind> {
     choose("retraction", word, &[("polar", RetractionKind::Polar), ("qr", RetractionKind::Qr)])
 }
 
-/// Weights are few: a copy does no harm, and any layout will do.
-pub(crate) fn weights_of(weights: Option<PyReadonlyArray1<'_, f64>>) -> Option<Vec<f64>> {
-    weights.map(|weights| weights.as_array().to_vec())
+/// A whole number that is not negative: what does not fit is refused by name.
+pub(crate) fn whole(name: &str, value: i128) -> PyResult<usize> {
+    usize::try_from(value).map_err(|_| {
+        let most = usize::MAX;
+        PyValueError::new_err(format!("{name} is {value}; it must be a whole number from 0 to {most}"))
+    })
+}
+
+/// When an iteration ends.
+pub(crate) fn limits(tolerance: f64, max_iterations: i128) -> PyResult<IterationLimits> {
+    Ok(IterationLimits { tolerance, iterations: whole("max_iterations", max_iterations)? })
+}
+
+/// Weights: real numbers in a sequence of any type. They are few, so that a copy does no harm.
+pub(crate) struct Weights(pub(crate) Vec<f64>);
+
+impl<'py> FromPyObject<'_, 'py> for Weights {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let numpy = object.py().import("numpy")?;
+        let array = numpy.call_method1("asarray", (object,))?;
+        let kind = array.getattr("dtype")?;
+        // Booleans, whole and floating-point numbers.
+        if !"biuf".contains(&kind.getattr("kind")?.extract::<String>()?) {
+            return Err(PyTypeError::new_err(format!(
+                "expected weights that are real numbers, found {kind}"
+            )));
+        }
+        let array = array.call_method1("astype", ("float64",))?;
+        let Ok(weights) = array.extract::<PyReadonlyArray1<'_, f64>>() else {
+            let shape = written(&array.getattr("shape")?.extract::<Vec<usize>>()?);
+            return Err(PyValueError::new_err(format!("expected weights of shape (m,), found {shape}")));
+        };
+        Ok(Self(weights.as_array().to_vec()))
+    }
 }

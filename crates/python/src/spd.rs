@@ -1,12 +1,11 @@
 //! The manifold of SPD matrices.
 
-use fedspd_manifold::{IterationLimits, Spd, SpdMetric};
-use numpy::PyReadonlyArray1;
-use pyo3::exceptions::PyUserWarning;
+use fedspd_manifold::{Error, IterationLimits, Spd, SpdMetric, SymmetricEigen};
+use pyo3::exceptions::{PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 
-use crate::arrays::{Array, give, typed};
-use crate::choice::{spd_metric, weights_of};
+use crate::arrays::{Array, Number, Stack, give, typed, written};
+use crate::choice::{Weights, limits, spd_metric};
 use crate::error::of_geometry;
 
 type Given<'py> = PyResult<Bound<'py, PyAny>>;
@@ -14,7 +13,7 @@ type Given<'py> = PyResult<Bound<'py, PyAny>>;
 fn distance<'py>(python: Python<'py>, a: &Array<'py>, b: &Array<'py>, metric: SpdMetric) -> Given<'py> {
     typed!(a, b => {
         let (a, b) = (a.stack()?, b.stack()?);
-        let mut spd = Spd::new(a.size()?).map_err(|fault| of_geometry(&fault, None))?;
+        let mut spd = Spd::new(a.size()?).map_err(|fault| of_geometry(&fault))?;
         a.zip(python, b, &[], |a, b, out| {
             out[0] = spd.distance(metric, a, b)?;
             Ok(())
@@ -60,12 +59,12 @@ pub(crate) fn geodesic<'py>(
     typed!(a, b => {
         let (a, b) = (a.stack()?, b.stack()?);
         let n = a.size()?;
-        let mut spd = Spd::new(n).map_err(|fault| of_geometry(&fault, None))?;
+        let mut spd = Spd::new(n).map_err(|fault| of_geometry(&fault))?;
         a.zip(python, b, &[n, n], |a, b, out| spd.geodesic(metric, a, b, number(t), out))
     })
 }
 
-fn number<T: crate::arrays::Number>(value: f64) -> T {
+fn number<T: Number>(value: f64) -> T {
     T::from_f64(value)
 }
 
@@ -86,7 +85,7 @@ pub(crate) fn exp_map<'py>(
     typed!(base, tangents => {
         let (base, tangents) = (base.stack()?, tangents.stack()?);
         let n = base.size()?;
-        let mut spd = Spd::new(n).map_err(|fault| of_geometry(&fault, None))?;
+        let mut spd = Spd::new(n).map_err(|fault| of_geometry(&fault))?;
         base.zip(python, tangents, &[n, n], |base, x, out| spd.exp(metric, base, x, out))
     })
 }
@@ -108,7 +107,7 @@ pub(crate) fn log_map<'py>(
     typed!(base, points => {
         let (base, points) = (base.stack()?, points.stack()?);
         let n = base.size()?;
-        let mut spd = Spd::new(n).map_err(|fault| of_geometry(&fault, None))?;
+        let mut spd = Spd::new(n).map_err(|fault| of_geometry(&fault))?;
         base.zip(python, points, &[n, n], |base, y, out| spd.log(metric, base, y, out))
     })
 }
@@ -116,16 +115,19 @@ pub(crate) fn log_map<'py>(
 fn mean<'py>(
     python: Python<'py>,
     matrices: &Array<'py>,
-    weights: Option<PyReadonlyArray1<'py, f64>>,
+    weights: Option<Weights>,
     metric: SpdMetric,
     limits: IterationLimits,
 ) -> Given<'py> {
-    let weights = weights_of(weights);
+    let weights = weights.map(|Weights(weights)| weights);
     typed!(matrices => {
-        let stack = matrices.stack()?;
+        let stack = matrices.list("SPD matrices of shape (m, n, n)")?;
         let n = stack.size()?;
-        let made = python.detach(|| Spd::new(n)?.mean(metric, stack.numbers, weights.as_deref(), limits));
-        let made = made.map_err(|fault| of_geometry(&fault, None))?;
+        let made = python.detach(|| {
+            let made = Spd::new(n)?.mean(metric, stack.numbers, weights.as_deref(), limits);
+            made.map_err(|fault| traced(stack, fault))
+        });
+        let made = made.map_err(|fault| of_geometry(&fault))?;
         if !made.converged {
             let IterationLimits { iterations, .. } = limits;
             let text = format!("the mean did not converge in {iterations} iterations: gradient {:e}", made.gradient_norm);
@@ -134,6 +136,23 @@ fn mean<'py>(
         }
         give(python, made.point, &[], &[n, n])
     })
+}
+
+/// The fault of a mean, which may have been noticed in a matrix on the way, as one of the first matrix that is not positive definite.
+fn traced<T: Number>(stack: Stack<'_, T>, fault: Error) -> Error {
+    if !matches!(fault, Error::NotPositiveDefinite { .. }) {
+        return fault;
+    }
+    let mut values = vec![T::ZERO; stack.count() * stack.rows];
+    let spectra =
+        SymmetricEigen::new(stack.rows).and_then(|mut eigen| eigen.eigenvalues(stack.numbers, &mut values));
+    let smallest = values.chunks_exact(stack.rows).map(|values| values[0].to_f64());
+    match (spectra, smallest.enumerate().find(|(_, value)| *value <= 0.0)) {
+        (Ok(()), Some((matrix, smallest_eigenvalue))) => {
+            Error::NotPositiveDefinite { matrix, smallest_eigenvalue }
+        }
+        _ => fault,
+    }
 }
 
 /// The Riemannian (Karcher) mean of SPD matrices: the minimiser of ``sum w_i d(G, X_i)^2`` with the affine-invariant distance.
@@ -147,12 +166,11 @@ fn mean<'py>(
 pub(crate) fn mean_riemannian<'py>(
     python: Python<'py>,
     matrices: Array<'py>,
-    weights: Option<PyReadonlyArray1<'py, f64>>,
+    weights: Option<Weights>,
     tolerance: f64,
-    max_iterations: usize,
+    max_iterations: i128,
 ) -> Given<'py> {
-    let limits = IterationLimits { tolerance, iterations: max_iterations };
-    mean(python, &matrices, weights, SpdMetric::AffineInvariant, limits)
+    mean(python, &matrices, weights, SpdMetric::AffineInvariant, limits(tolerance, max_iterations)?)
 }
 
 /// The log-Euclidean mean ``exp(sum w_i log X_i)`` of SPD matrices: ``(m, n, n)`` and weights ``(m)`` give ``(n, n)``.
@@ -163,7 +181,7 @@ pub(crate) fn mean_riemannian<'py>(
 pub(crate) fn mean_logeuclid<'py>(
     python: Python<'py>,
     matrices: Array<'py>,
-    weights: Option<PyReadonlyArray1<'py, f64>>,
+    weights: Option<Weights>,
 ) -> Given<'py> {
     mean(python, &matrices, weights, SpdMetric::LogEuclidean, IterationLimits::default())
 }
@@ -176,6 +194,11 @@ pub(crate) fn whiten<'py>(python: Python<'py>, matrices: Array<'py>, reference: 
     typed!(matrices, reference => {
         let (stack, reference) = (matrices.stack()?, reference.stack()?);
         let n = stack.size()?;
+        if (reference.rows, reference.columns, reference.leading.len()) != (n, n, 0) {
+            let found = [reference.leading, &[reference.rows, reference.columns]].concat();
+            let fault = format!("expected a reference of shape ({n}, {n}), found {}", written(&found));
+            return Err(PyValueError::new_err(fault));
+        }
         let made = python.detach(|| {
             let mut out = stack.numbers.to_vec();
             if !out.is_empty() {
@@ -183,6 +206,6 @@ pub(crate) fn whiten<'py>(python: Python<'py>, matrices: Array<'py>, reference: 
             }
             Ok(out)
         });
-        give(python, made.map_err(|fault| of_geometry(&fault, None))?, stack.leading, &[n, n])
+        give(python, made.map_err(|fault| of_geometry(&fault))?, stack.leading, &[n, n])
     })
 }

@@ -22,7 +22,7 @@ fn apply<'py, T: Number>(
         }
         Ok(out)
     });
-    give(python, made.map_err(|fault| of_geometry(&fault, None))?, stack.leading, &[n, n])
+    give(python, made.map_err(|fault| of_geometry(&fault))?, stack.leading, &[n, n])
 }
 
 /// Eigenvalues, ascending, and eigenvectors of symmetric matrices: ``A = U diag(l) U^T``.
@@ -47,7 +47,7 @@ pub(crate) fn eigh<'py>(
             }
             Ok((values, vectors))
         });
-        let (values, vectors) = made.map_err(|fault| of_geometry(&fault, None))?;
+        let (values, vectors) = made.map_err(|fault| of_geometry(&fault))?;
         Ok((give(python, values, stack.leading, &[n])?, give(python, vectors, stack.leading, &[n, n])?))
     })
 }

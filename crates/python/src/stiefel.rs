@@ -2,16 +2,17 @@
 
 use fedspd_manifold::{Error, Matrix, Polar, Qr, Retraction, Stiefel, StiefelMetric};
 use fedspd_nn::{Purpose, Seed};
+use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 
 use crate::arrays::{Array, give, typed};
-use crate::choice::{retraction, stiefel_metric};
+use crate::choice::{retraction, stiefel_metric, whole};
 use crate::error::of_geometry;
 
 type Given<'py> = PyResult<Bound<'py, PyAny>>;
 
 fn checked<T>(made: Result<T, Error>) -> PyResult<T> {
-    made.map_err(|fault| of_geometry(&fault, None))
+    made.map_err(|fault| of_geometry(&fault))
 }
 
 /// The polar factor ``uf(A) = A (A^T A)^-1/2``: the nearest matrix with orthonormal columns. ``(..., p, k)`` to ``(..., p, k)``, ``p >= k``.
@@ -197,14 +198,22 @@ fn along<'py>(
 #[pyo3(signature = (p, k, size = None, *, seed))]
 pub(crate) fn random_stiefel(
     python: Python<'_>,
-    p: usize,
-    k: usize,
-    size: Option<usize>,
-    seed: u64,
+    p: i128,
+    k: i128,
+    size: Option<i128>,
+    seed: i128,
 ) -> Given<'_> {
+    let (p, k) = (whole("p", p)?, whole("k", k)?);
+    let size = size.map(|size| whole("size", size)).transpose()?;
+    let seed = Seed(whole("seed", seed)? as u64);
+    let stiefel = checked(Stiefel::<f64>::new(p, k))?;
+    let count = size.unwrap_or(1).saturating_mul(p * k);
+    let mut numbers = Vec::new();
+    numbers.try_reserve_exact(count).map_err(|_| {
+        PyMemoryError::new_err(format!("no memory for {} matrices of {p} x {k}", size.unwrap_or(1)))
+    })?;
     let made = python.detach(|| {
-        let (stiefel, mut rng) = (Stiefel::<f64>::new(p, k)?, Seed(seed).stream(Purpose::Generator).item(0));
-        let mut numbers = Vec::new();
+        let mut rng = seed.stream(Purpose::Generator).item(0);
         for _ in 0..size.unwrap_or(1) {
             numbers.extend_from_slice(stiefel.random(&mut rng)?.as_slice());
         }

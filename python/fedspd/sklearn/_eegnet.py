@@ -1,6 +1,17 @@
 """EEGNet at one place."""
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+from numpy.random import RandomState
+from numpy.typing import ArrayLike
+
+from fedspd.sklearn._checks import between
 from fedspd.sklearn._network import NetworkClassifier
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class EEGNetClassifier(NetworkClassifier):
@@ -34,9 +45,8 @@ class EEGNetClassifier(NetworkClassifier):
     Eng. 15, 2018.
     """
 
-    _kind = "eegnet"
-    _shape = "(trials, channels, samples)"
-    _settings = {
+    _kind: ClassVar[str] = "eegnet"
+    _settings: ClassVar[dict[str, str]] = {
         **NetworkClassifier._settings,
         "model.dropout": "dropout",
         "model.z_score": "z_score",
@@ -47,26 +57,26 @@ class EEGNetClassifier(NetworkClassifier):
 
     def __init__(
         self,
-        sfreq=128.0,
+        sfreq: float = 128.0,
         *,
-        dropout=None,
-        z_score=True,
-        precision=None,
-        optimizer="adam",
-        lr=1e-3,
-        batch=64,
-        epochs=300,
-        scheduler="plateau",
-        patience=20,
-        factor=0.5,
-        final_share=0.05,
-        early_stop=75,
-        validation_fraction=0.1,
-        channels=None,
-        unit=None,
-        n_jobs=None,
-        random_state=0,
-    ):
+        dropout: float | None = None,
+        z_score: bool = True,
+        precision: str | None = None,
+        optimizer: str = "adam",
+        lr: float = 1e-3,
+        batch: int = 64,
+        epochs: int = 300,
+        scheduler: str = "plateau",
+        patience: int = 20,
+        factor: float = 0.5,
+        final_share: float = 0.05,
+        early_stop: int = 75,
+        validation_fraction: float = 0.1,
+        channels: Sequence[str] | None = None,
+        unit: str | None = None,
+        n_jobs: int | None = None,
+        random_state: int | RandomState | None = 0,
+    ) -> None:
         self.sfreq = sfreq
         self.dropout = dropout
         self.z_score = z_score
@@ -86,6 +96,6 @@ class EEGNetClassifier(NetworkClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X, y):
+    def fit(self, X: ArrayLike, y: ArrayLike) -> "Self":
         """Train on raw trials ``(trials, channels, samples)``."""
-        return self._train(X, y, None, self.sfreq)
+        return self._train(X, y, None, between("sfreq", self.sfreq, 0.0, np.inf))

@@ -1,9 +1,17 @@
 """SPDnet across clients that keep their trials."""
 
-from sklearn.utils import check_consistent_length, column_or_1d
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from numpy.random import RandomState
+from numpy.typing import ArrayLike
+
+from fedspd.sklearn._checks import Floats
 from fedspd.sklearn._network import NetworkClassifier
 from fedspd.sklearn._spdnet import dimensions
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class FederatedSPDNetClassifier(NetworkClassifier):
@@ -49,8 +57,8 @@ class FederatedSPDNetClassifier(NetworkClassifier):
         The trained network.
     """
 
-    _mode = "federated"
-    _settings = {
+    _mode: ClassVar[str] = "federated"
+    _settings: ClassVar[dict[str, str]] = {
         **NetworkClassifier._settings,
         "model.epsilon": "epsilon",
         "model.head": "head",
@@ -70,35 +78,35 @@ class FederatedSPDNetClassifier(NetworkClassifier):
 
     def __init__(
         self,
-        dims=None,
+        dims: Sequence[int] | None = None,
         *,
-        epsilon=1e-2,
-        head="vec",
-        dropout=None,
-        precision=None,
-        aggregation="proj-avg",
-        rounds=150,
-        participation=1.0,
-        weights="uniform",
-        epochs_local=2,
-        carry_state=False,
-        prox_mu=0.0,
-        server_momentum=0.0,
-        server_lr=1.0,
-        on_client_failure="stop",
-        optimizer="adam",
-        lr=1e-3,
-        batch=64,
-        scheduler="plateau",
-        patience=20,
-        factor=0.5,
-        final_share=0.05,
-        validation_fraction=0.1,
-        channels=None,
-        unit=None,
-        n_jobs=None,
-        random_state=0,
-    ):
+        epsilon: float = 1e-2,
+        head: str = "vec",
+        dropout: float | None = None,
+        precision: str | None = None,
+        aggregation: str = "proj-avg",
+        rounds: int = 150,
+        participation: float = 1.0,
+        weights: str = "uniform",
+        epochs_local: int = 2,
+        carry_state: bool = False,
+        prox_mu: float = 0.0,
+        server_momentum: float = 0.0,
+        server_lr: float = 1.0,
+        on_client_failure: str = "stop",
+        optimizer: str = "adam",
+        lr: float = 1e-3,
+        batch: int = 64,
+        scheduler: str = "plateau",
+        patience: int = 20,
+        factor: float = 0.5,
+        final_share: float = 0.05,
+        validation_fraction: float = 0.1,
+        channels: Sequence[str] | None = None,
+        unit: str | None = None,
+        n_jobs: int | None = None,
+        random_state: int | RandomState | None = 0,
+    ) -> None:
         self.dims = dims
         self.epsilon = epsilon
         self.head = head
@@ -127,14 +135,12 @@ class FederatedSPDNetClassifier(NetworkClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X, y, groups=None):
+    def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> "Self":
         """Train on SPD matrices ``(trials, n, n)``, where ``groups`` says which client each trial is with."""
         if groups is None:
             raise ValueError("groups is missing: it says which client each trial is with")
-        groups = column_or_1d(groups)
-        check_consistent_length(X, groups)
         return self._train(X, y, groups, 1.0)
 
-    def _all_settings(self, trials):
+    def _all_settings(self, trials: Floats) -> dict[str, Any]:
         settings = super()._all_settings(trials)
         return {**settings, "model.dims": dimensions(self.dims, trials.shape[-1]), "federated.subjects_per_client": 1}

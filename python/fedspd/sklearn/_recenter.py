@@ -1,11 +1,17 @@
 """Alignment of SPD matrices."""
 
-import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils import check_consistent_length, column_or_1d
-from sklearn.utils.validation import check_is_fitted, validate_data
+from typing import TYPE_CHECKING, Any
 
-from fedspd import mean_logeuclid, mean_riemannian, whiten
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from fedspd import NotPositiveDefiniteError, eigh, mean_logeuclid, mean_riemannian, whiten
+from fedspd.sklearn._checks import Floats, check_finite, floats, per_trial
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 MEANS = {"riemannian": mean_riemannian, "logeuclid": mean_logeuclid}
 
@@ -37,60 +43,71 @@ class Recenter(TransformerMixin, BaseEstimator):
     Trans. Biomed. Eng. 65, 2018.
     """
 
-    def __init__(self, metric="riemannian", *, unseen="own"):
+    n_features_in_: int
+
+    def __init__(self, metric: str = "riemannian", *, unseen: str = "own") -> None:
         self.metric = metric
         self.unseen = unseen
 
-    def fit(self, X, y=None, groups=None):
+    def fit(self, X: ArrayLike, y: object = None, groups: ArrayLike | None = None) -> "Self":
         """Find the mean of SPD matrices ``(trials, n, n)``, and of each group if there are groups."""
-        X = self._matrices(X, reset=True)
+        matrices = self._matrices(X, reset=True)
         if self.metric not in MEANS:
             raise ValueError(f"unknown metric {self.metric!r}; it must be 'riemannian' or 'logeuclid'")
         if self.unseen not in ("own", "refuse"):
             raise ValueError(f"unseen is {self.unseen!r}; it must be 'own' or 'refuse'")
         mean = MEANS[self.metric]
-        groups = [] if groups is None else self._groups(X, groups)
-        self.reference_ = None if groups else mean(X)
-        self.references_ = {group: mean(X[chosen]) for group, chosen in groups}
+        own = [] if groups is None else self._groups(matrices, groups)
+        self.reference_ = None if own else mean(matrices)
+        self.references_ = {group: mean(matrices[chosen]) for group, chosen in own}
         return self
 
-    def transform(self, X, groups=None):
+    def transform(self, X: ArrayLike, groups: ArrayLike | None = None) -> Floats:
         """Recentre SPD matrices ``(trials, n, n)``, each at the mean of its group if there are groups."""
         check_is_fitted(self)
-        X = self._matrices(X, reset=False)
+        matrices = self._matrices(X, reset=False)
         if groups is None:
             if self.reference_ is None:
                 raise ValueError("groups is missing: fit was told whose each matrix is, transform must be too")
-            return whiten(X, self.reference_.astype(X.dtype))
-        out = np.empty_like(X)
-        for group, chosen in self._groups(X, groups):
+            return whiten(matrices, self.reference_.astype(matrices.dtype))
+        out = np.empty_like(matrices)
+        for group, chosen in self._groups(matrices, groups):
             if group in self.references_:
                 reference = self.references_[group]
             elif self.unseen == "own":
-                reference = MEANS[self.metric](X[chosen])
+                reference = MEANS[self.metric](matrices[chosen])
             else:
                 raise ValueError(f"group {group} was not there in fit")
-            out[chosen] = whiten(X[chosen], reference.astype(X.dtype))
+            out[chosen] = whiten(matrices[chosen], reference.astype(matrices.dtype))
         return out
 
-    def fit_transform(self, X, y=None, groups=None):
+    def fit_transform(self, X: ArrayLike, y: object = None, groups: ArrayLike | None = None) -> Floats:
         """Fit and recentre the same matrices."""
         return self.fit(X, y, groups).transform(X, groups)
 
-    def _matrices(self, X, *, reset):
-        X = validate_data(self, X, reset=reset, ensure_2d=False, allow_nd=True, dtype=[np.float64, np.float32], order="C")
-        if X.ndim != 3 or X.shape[1] != X.shape[2]:
-            raise ValueError(f"Recenter takes SPD matrices of shape (trials, n, n); found {X.shape}")
+    def _matrices(self, X: ArrayLike, *, reset: bool) -> Floats:
+        """SPD matrices, of the size that ``fit`` saw."""
+        matrices = floats(self, X, reset=reset)
+        size = matrices.shape[-1] if reset else self.n_features_in_
+        if matrices.ndim != 3 or matrices.shape[1:] != (size, size) or size == 0:
+            expected = "(trials, n, n)" if reset else f"(trials, {size}, {size}), as in fit"
+            raise ValueError(f"Recenter takes X of shape {expected}, found {matrices.shape}")
+        check_finite(matrices, ["trial", "row", "column"])
+        # Whitening takes any symmetric matrix; what is no covariance is found here, by its number among all trials.
+        smallest = eigh(matrices)[0][:, 0]
+        if smallest.min() <= 0:
+            trial = int(np.argmax(smallest <= 0))
+            text = f"matrix {trial} is not positive definite: its smallest eigenvalue is {smallest[trial]:.3e}"
+            raise NotPositiveDefiniteError(text)
         if reset:
-            self.n_features_in_ = X.shape[1]
-        return X
+            self.n_features_in_ = size
+        return matrices
 
-    def _groups(self, X, groups):
-        groups = column_or_1d(groups)
-        check_consistent_length(X, groups)
-        return [(group, groups == group) for group in np.unique(groups)]
+    def _groups(self, matrices: Floats, groups: ArrayLike) -> list[tuple[Any, NDArray[np.bool_]]]:
+        found = per_trial("groups", groups, len(matrices))
+        return [(group, found == group) for group in np.unique(found)]
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.two_d_array = False
         tags.input_tags.three_d_array = True

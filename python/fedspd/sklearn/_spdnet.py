@@ -1,6 +1,16 @@
 """SPDnet at one place."""
 
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from numpy.random import RandomState
+from numpy.typing import ArrayLike
+
+from fedspd.sklearn._checks import Floats, whole
 from fedspd.sklearn._network import NetworkClassifier
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class SPDNetClassifier(NetworkClassifier):
@@ -35,7 +45,7 @@ class SPDNetClassifier(NetworkClassifier):
     unit : {"uV^2", "1"}, optional
         The unit of the matrices; "1" for recentred ones. The model file keeps it.
     n_jobs : int, optional
-        Threads; -1 takes all cores. No result depends on it.
+        Threads, as scikit-learn counts them: one by default, -1 for all cores, -2 for all but one. No result depends on it.
     random_state : int, RandomState instance or None
         The seed of first values, batches and the validation split.
 
@@ -51,7 +61,7 @@ class SPDNetClassifier(NetworkClassifier):
     Huang and Van Gool, "A Riemannian network for SPD matrix learning", AAAI 2017.
     """
 
-    _settings = {
+    _settings: ClassVar[dict[str, str]] = {
         **NetworkClassifier._settings,
         "model.epsilon": "epsilon",
         "model.head": "head",
@@ -63,27 +73,27 @@ class SPDNetClassifier(NetworkClassifier):
 
     def __init__(
         self,
-        dims=None,
+        dims: Sequence[int] | None = None,
         *,
-        epsilon=1e-2,
-        head="vec",
-        dropout=None,
-        precision=None,
-        optimizer="adam",
-        lr=1e-3,
-        batch=64,
-        epochs=300,
-        scheduler="plateau",
-        patience=20,
-        factor=0.5,
-        final_share=0.05,
-        early_stop=75,
-        validation_fraction=0.1,
-        channels=None,
-        unit=None,
-        n_jobs=None,
-        random_state=0,
-    ):
+        epsilon: float = 1e-2,
+        head: str = "vec",
+        dropout: float | None = None,
+        precision: str | None = None,
+        optimizer: str = "adam",
+        lr: float = 1e-3,
+        batch: int = 64,
+        epochs: int = 300,
+        scheduler: str = "plateau",
+        patience: int = 20,
+        factor: float = 0.5,
+        final_share: float = 0.05,
+        early_stop: int = 75,
+        validation_fraction: float = 0.1,
+        channels: Sequence[str] | None = None,
+        unit: str | None = None,
+        n_jobs: int | None = None,
+        random_state: int | RandomState | None = 0,
+    ) -> None:
         self.dims = dims
         self.epsilon = epsilon
         self.head = head
@@ -104,14 +114,18 @@ class SPDNetClassifier(NetworkClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X, y):
+    def fit(self, X: ArrayLike, y: ArrayLike) -> "Self":
         """Train on SPD matrices ``(trials, n, n)``, or several for each trial, ``(trials, inputs, n, n)``."""
         return self._train(X, y, None, 1.0)
 
-    def _all_settings(self, trials):
+    def _all_settings(self, trials: Floats) -> dict[str, Any]:
         return {**super()._all_settings(trials), "model.dims": dimensions(self.dims, trials.shape[-1])}
 
 
-def dimensions(dims, channels):
+def dimensions(dims: Sequence[int] | None, channels: int) -> list[int]:
     """The sizes after each BiMap."""
-    return [min(18, channels)] if dims is None else [int(size) for size in dims]
+    if dims is None:
+        return [min(18, channels)]
+    if not isinstance(dims, Iterable):
+        raise ValueError(f"dims is {dims!r}; it must be a sequence of whole numbers")
+    return [whole("a size in dims", size) for size in dims]

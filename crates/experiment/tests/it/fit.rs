@@ -36,12 +36,28 @@ fn trials_are_predicted_one_by_one() {
     let model = fit(&experiment, &mut ()).unwrap().unwrap();
     let predictor = Predictor::new(Path::new("mine"), &model).unwrap();
     let Content::Covariances(covariances) = &experiment.dataset.content else { panic!() };
-    let numbers = &covariances.matrices()[..130 * 64];
-    let together = predictor.probabilities(numbers).unwrap();
-    let alone: Vec<f64> =
-        numbers.chunks(64).flat_map(|trial| predictor.probabilities(trial).unwrap()).collect();
+    let mut numbers = covariances.matrices()[..130 * 64].to_vec();
+    let together =
+        predictor.probabilities(130, |trials| numbers[64 * trials.start..64 * trials.end].to_vec());
+    let together = together.unwrap();
+    let alone: Vec<f64> = numbers
+        .chunks(64)
+        .flat_map(|trial| predictor.probabilities(1, |_| trial.to_vec()).unwrap())
+        .collect();
     assert_eq!((together.len(), &together), (130 * 3, &alone));
     assert!(together.chunks(3).all(|row| (row.iter().sum::<f64>() - 1.0).abs() < 1e-12));
-    assert!(matches!(predictor.probabilities(&numbers[..100]), Err(Error::Network(_))));
+    assert!(matches!(predictor.probabilities(2, |_| numbers[..100].to_vec()), Err(Error::Network(_))));
+    // A fault says which trial it is in, however many come before.
+    let mut message = |entry: usize, value: f64| {
+        let kept = std::mem::replace(&mut numbers[100 * 64 + entry], value);
+        let said =
+            predictor.probabilities(130, |trials| numbers[64 * trials.start..64 * trials.end].to_vec());
+        numbers[100 * 64 + entry] = kept;
+        said.unwrap_err().to_string()
+    };
+    assert_eq!(message(1, f64::NAN), "trial 100, input 0: entry (0, 1) of matrix 0 is NaN");
+    assert!(message(1, 1e9).starts_with("trial 100, input 0: matrix 0 is not symmetric"));
+    let negative = "`the array`: the matrix of trial 100 is no covariance, its eigenvalues go from -";
+    assert!(message(0, -1e9).starts_with(negative));
     assert!(Predictor::new(Path::new("mine"), &model[..100]).is_err());
 }

@@ -1,0 +1,82 @@
+"""What estimators are given, as it must be. What is not is refused in one sentence: what, where, and what was found."""
+
+import operator
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import validate_data
+
+#: Trials or matrices, of either floating-point type.
+Floats = NDArray[Any]
+
+
+def floats(estimator: Any, X: ArrayLike, *, reset: bool) -> Floats:
+    """An array of real numbers, without a copy if it is one already."""
+    if np.iscomplexobj(X):
+        raise ValueError("X holds complex numbers; expected real ones")
+    # Whether they are finite is asked later: scikit-learn does not say where they are not.
+    options = dict(ensure_2d=False, allow_nd=True, ensure_all_finite=False, dtype=[np.float64, np.float32], order="C")
+    found: Floats = validate_data(estimator, X, reset=reset, **options)
+    return found
+
+
+def check_finite(X: Floats, axes: Sequence[str]) -> None:
+    """Refuse the first number that is none, by its place along axes of these names."""
+    if np.isfinite(X.min()) and np.isfinite(X.max()):
+        return
+    place = tuple(np.argwhere(~np.isfinite(X))[0])
+    value = "NaN" if np.isnan(X[place]) else X[place]
+    raise ValueError(f"X is {value} at " + ", ".join(f"{axis} {number}" for axis, number in zip(axes, place)))
+
+
+def whole(name: str, value: Any) -> int:
+    """A whole number, Python's or NumPy's."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise ValueError(f"{name} is {value!r}; it must be a whole number") from None
+
+
+def between(name: str, value: Any, low: float, high: float) -> float:
+    """A number that is neither of the bounds."""
+    if isinstance(value, (int, float, np.integer, np.floating)) and low < value < high:
+        return float(value)
+    bounds = f"above {low:g}" if high == np.inf else f"above {low:g} and below {high:g}"
+    raise ValueError(f"{name} is {value!r}; it must be a number {bounds}")
+
+
+def threads(n_jobs: int | None) -> int:
+    """The threads that scikit-learn means by a number of jobs."""
+    jobs = None if n_jobs is None else whole("n_jobs", n_jobs)
+    if jobs == 0:
+        raise ValueError("n_jobs is 0; it must be a number of threads, or -1 for all cores, -2 for all but one, and so on")
+    return int(effective_n_jobs(jobs))
+
+
+def names(name: str, value: Any) -> list[str]:
+    """Names in a sequence; a string is one name, not a sequence of letters."""
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise ValueError(f"{name} is {value!r}; it must be a sequence of names")
+    return [str(one) for one in value]
+
+
+def per_trial(name: str, values: ArrayLike, trials: int) -> NDArray[Any]:
+    """One value for each trial."""
+    found = np.asarray(values)
+    if found.shape != (trials,):
+        raise ValueError(f"expected {name} of shape ({trials},), one for each trial of X, found {found.shape}")
+    return found
+
+
+def plain(name: str, value: Any) -> Any:
+    """A setting as JSON has it: a number, a word, yes or no, or a list of these. A grid of parameters is often an array, whose numbers are NumPy's."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, (list, tuple)):
+        return [plain(name, one) for one in value]
+    if not isinstance(value, (bool, int, float, str)):
+        raise ValueError(f"{name} is {value!r}; it must be a number or a word")
+    return value
