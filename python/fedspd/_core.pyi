@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _T = TypeVar("_T", np.float64, np.float32)
-_Weights: TypeAlias = NDArray[np.float64] | None
+_Weights: TypeAlias = NDArray[np.floating | np.integer] | Sequence[float] | None
 _SpdMetric: TypeAlias = Literal["riemannian", "logeuclid"]
 _StiefelMetric: TypeAlias = Literal["embedded", "canonical"]
 _Retraction: TypeAlias = Literal["polar", "qr"]
@@ -115,9 +115,9 @@ _Seen: TypeAlias = tuple[float, list[int]] | None
 
 @final
 class Coordinator:
-    def __init__(
-        self, config: str, name: str, folder: str | os.PathLike[str], introductions: list[str], quorum: int
-    ) -> None: ...
+    def __new__(
+        cls, config: str, name: str, folder: str | os.PathLike[str], introductions: list[str], quorum: int
+    ) -> Coordinator: ...
     @property
     def identity(self) -> str: ...
     @property
@@ -141,9 +141,9 @@ class Coordinator:
 
 @final
 class Site:
-    def __init__(
-        self, config: str, changes: list[str], name: str, number: int, state: str | os.PathLike[str]
-    ) -> None: ...
+    def __new__(
+        cls, config: str, changes: list[str], name: str, number: int, state: str | os.PathLike[str]
+    ) -> Site: ...
     @property
     def travelling(self) -> list[tuple[str, list[int]]]: ...
     @property

@@ -4,6 +4,7 @@ The estimators of ``fedspd.sklearn`` go into MOABB's evaluations as the last ste
 ``Covariances``; ``PIPELINES`` is a folder with such pipelines as files, for ``moabb.benchmark``.
 """
 
+import os
 from pathlib import Path
 
 import pandas as pd
@@ -12,7 +13,7 @@ import pandas as pd
 PIPELINES = str(Path(__file__).with_name("pipelines"))
 
 
-def results(folder, metric="accuracy"):
+def results(folder: str | os.PathLike[str], metric: str = "accuracy") -> pd.DataFrame:
     """The test scores of a run folder as MOABB's results: a row for each seed and client.
 
     Parameters
