@@ -7,6 +7,7 @@
 # %%
 import numpy as np
 from pyriemann.tangentspace import TangentSpace
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold, StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -46,13 +47,15 @@ for name, pipeline in pipelines.items():
 # ## People whom nobody trained on
 #
 # Each person's matrices are recentred at their own mean, without labels: the differences between people go, those between classes
-# stay. That happens before the split, as each person needs their own trials alone for it.
+# stay. That happens before the split, as each person needs their own trials alone for it. What is recentred has no unit any more, and
+# the model file says so.
 
 # %%
 recentred = Recenter().fit_transform(matrices, groups=subjects)
+unitless = clone(spdnet).set_params(unit="1")
 across = GroupKFold(3)
-for name, data in (("as they are", matrices), ("recentred", recentred)):
-    scores = cross_val_score(spdnet, data, classes, groups=subjects, cv=across)
+for name, model, data in (("as they are", spdnet, matrices), ("recentred", unitless, recentred)):
+    scores = cross_val_score(model, data, classes, groups=subjects, cv=across)
     print(f"{name:15} {scores.mean():.3f}")
 
 # %% [markdown]
@@ -61,10 +64,10 @@ for name, data in (("as they are", matrices), ("recentred", recentred)):
 # Its weights have orthonormal columns: spatial filters. The model is a file that `fedspd eval` and `fedspd export` take.
 
 # %%
-spdnet.fit(recentred, classes)
-filters = next(values for values in spdnet.model_.parameters().values() if values.shape == (len(channels), 18))
+trained = unitless.fit(recentred, classes).model_
+filters = trained.parameters()["block0.weight"]
 print(f"|W^T W - I| = {fedspd.feasibility_error(filters):.1e}")
 strongest = np.argsort(-np.abs(filters[:, 0]))[:3]
 print("the first filter looks at", ", ".join(channels[place] for place in strongest))
 with open("spdnet.safetensors", "wb") as file:
-    file.write(bytes(spdnet.model_))
+    file.write(bytes(trained))

@@ -5,6 +5,7 @@
 
 # %%
 import numpy as np
+from sklearn.base import clone
 
 import fedspd
 from fedspd.sklearn import FederatedSPDNetClassifier, Recenter
@@ -49,6 +50,6 @@ for aggregation in ("proj-avg", "rl-avg"):
 # A run gives the same bytes again, on any number of threads.
 
 # %%
-again = FederatedSPDNetClassifier(**model.get_params()).set_params(n_jobs=1)
+again = clone(model).set_params(n_jobs=1)
 again.fit(recentred[~held_out], classes[~held_out], groups=subjects[~held_out])
 assert bytes(again.model_) == bytes(model.model_)

@@ -1,5 +1,6 @@
 """The examples and the Python of the book run as they stand, from top to bottom."""
 
+import ast
 import os
 import re
 import subprocess
@@ -23,6 +24,16 @@ def run(program, folder):
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_example(example, tmp_path):
     assert run([sys.executable, str(example)], tmp_path)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_examples_use_what_is_public(example):
+    nodes = list(ast.walk(ast.parse(example.read_text(encoding="utf-8"))))
+    imported = [alias.name for node in nodes if isinstance(node, (ast.Import, ast.ImportFrom)) for alias in node.names]
+    modules = [node.module for node in nodes if isinstance(node, ast.ImportFrom)]
+    attributes = [node.attr for node in nodes if isinstance(node, ast.Attribute)]
+    words = [word for name in imported + modules + attributes for word in name.split(".")]
+    assert [word for word in words if word.startswith("_")] == []
 
 
 @pytest.mark.parametrize("page, count", [("python.md", 4), ("flower.md", 2)])
