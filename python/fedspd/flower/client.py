@@ -9,6 +9,7 @@ from pathlib import Path
 
 from flwr.app import ConfigRecord, Context, Message, MetricRecord, RecordDict
 from flwr.clientapp import ClientApp
+from flwr.clientapp.typing import Mod
 
 import fedspd
 from fedspd import _core
@@ -26,7 +27,7 @@ OWN = {
 """What a node may say of itself with ``--node-config``, and the key of the configuration that it stands for."""
 
 
-def client_app(mods: list | None = None) -> ClientApp:
+def client_app(mods: list[Mod] | None = None) -> ClientApp:
     """A Flower client over the Rust core.
 
     A node says with ``--node-config`` who it is (``partition-id``, ``name``), where its trials are (``data``: an ``.npz`` file, a definition or
@@ -36,7 +37,7 @@ def client_app(mods: list | None = None) -> ClientApp:
 
     @app.query()
     def introduce(message: Message, context: Context) -> Message:
-        return _reply(message, context, lambda site, _: _said({"introduction": site.introduce()}))
+        return _reply(message, context, _introduce)
 
     @app.train()
     def train(message: Message, context: Context) -> Message:
@@ -87,7 +88,7 @@ def _site(content: RecordDict, context: Context) -> _core.Site:
     return _core.Site(str(messages.told(content)["config"]), changes, name, number, state)
 
 
-def _value(name: str, value) -> str:
+def _value(name: str, value: object) -> str:
     """As the configuration wants it: a place on this machine is meant from its home, whatever folder Flower works in."""
     text = str(value)
     return str(Path(text).expanduser()) if name in ("data", "root") else text
@@ -98,13 +99,17 @@ def _default_state() -> Path:
     return Path(root) / "fedspd"
 
 
+def _introduce(site: _core.Site, _: RecordDict) -> RecordDict:
+    return RecordDict({"task": ConfigRecord({"introduction": site.introduce()})})
+
+
 def _train(site: _core.Site, content: RecordDict) -> RecordDict:
     task = messages.told(content)
     numbers, trials, loss = site.train(
-        task["run"],
-        task["round"],
-        task["epochs"],
-        task["learning-rate"],
+        messages.entry(task, "run", str),
+        messages.entry(task, "round", int),
+        messages.entry(task, "epochs", int),
+        messages.entry(task, "learning-rate", float),
         _version(task),
         messages.unpack(content, site.travelling, site.dtype),
     )
@@ -119,12 +124,10 @@ def _train(site: _core.Site, content: RecordDict) -> RecordDict:
 def _evaluate(site: _core.Site, content: RecordDict) -> RecordDict:
     task = messages.told(content)
     numbers = messages.unpack(content, site.travelling, site.dtype)
-    return messages.verdicts(*site.evaluate(task["run"], numbers, _version(task), task["tested"]))
+    run, tested = messages.entry(task, "run", str), messages.entry(task, "tested", bool)
+    return messages.verdicts(*site.evaluate(run, numbers, _version(task), tested))
 
 
 def _version(task: ConfigRecord) -> int | None:
-    return None if task["since"] == messages.NONE else task["since"]
-
-
-def _said(what: dict) -> RecordDict:
-    return RecordDict({"task": ConfigRecord(what)})
+    since = messages.entry(task, "since", int)
+    return None if since == messages.NONE else since

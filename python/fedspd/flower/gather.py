@@ -46,7 +46,9 @@ def gather(
         give_up(client, f"it did not reply within {cutoff:g} seconds")
 
 
-def _take(client, reply, take, give_up) -> None:
+def _take(
+    client: int, reply: Message, take: Callable[[int, RecordDict], None], give_up: Callable[[int, str], None]
+) -> None:
     if reply.has_error():
         # The last line is what happened; what is above it is where.
         lines = (reply.error.reason or "").strip().splitlines() or [f"error {reply.error.code} of Flower"]

@@ -146,6 +146,6 @@ def _certificate(
     )
     if names is not None:
         builder = builder.add_extension(names, critical=False)
-        server = x509.ExtendedKeyUsage([x509.ExtendedKeyUsageOID.SERVER_AUTH])
+        server = x509.ExtendedKeyUsage([x509.oid.ExtendedKeyUsageOID.SERVER_AUTH])
         builder = builder.add_extension(server, critical=False)
     return builder.sign(signer, hashes.SHA384())

@@ -9,6 +9,7 @@ import sys
 import sysconfig
 import time
 from pathlib import Path
+from typing import Any
 
 PRIVATE = {
     "FLWR_TELEMETRY_ENABLED": "0",
@@ -62,7 +63,7 @@ def launch(app: str, superlink: str | None, run_config: list[str], poll: float =
 
 def _status(run: str, where: list[str]) -> str:
     """How the run is; a superlink that does not answer for a moment is asked again."""
-    last = {}
+    last: dict[str, Any] = {}
     for _ in range(20):
         last = _json("list", *where, "--run-id", run)
         if last.get("success") and last.get("runs"):
@@ -74,12 +75,13 @@ def _status(run: str, where: list[str]) -> str:
     return f"finished:unknown ({last.get('error-message', last)})"
 
 
-def _json(verb: str, *words: str) -> dict:
+def _json(verb: str, *words: str) -> dict[str, Any]:
     done = subprocess.run(
         [command("flwr"), verb, *words, "--format", "json"], env=environment(), capture_output=True, text=True, check=False
     )
     start = done.stdout.find("{")
     try:
-        return json.loads(done.stdout[start:])
+        said: dict[str, Any] = json.loads(done.stdout[start:])
     except ValueError:
         return {"success": False, "error-message": (done.stdout + done.stderr).strip()}
+    return said

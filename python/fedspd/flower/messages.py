@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from math import isfinite, prod
+from typing import Optional, TypeVar
 
 import numpy as np
 from flwr.app import Array, ArrayRecord, ConfigRecord, MetricRecord, RecordDict
 
 Layout = list[tuple[str, list[int]]]
 """Names and shapes of the arrays, in their order."""
-Seen = "tuple[float, list[int]] | None"
+Seen = Optional[tuple[float, list[int]]]
 """The mean loss of a split, and its confusion matrix row by row."""
 
 NONE = -1
@@ -60,6 +61,18 @@ def told(record: RecordDict) -> ConfigRecord:
     return record.config_records["task"]
 
 
+T = TypeVar("T", int, float, bool, str)
+
+
+def entry(task: ConfigRecord, key: str, kind: type[T]) -> T:
+    """One thing that is said, of the type that it must have."""
+    value = task.get(key)
+    # A truth value passes for a number with Python's own question.
+    if type(value) is not kind:
+        raise Unfit(f"it sent no `{key}`")
+    return value
+
+
 def fault(text: str) -> RecordDict:
     """A reply of someone who could not do what was asked."""
     return RecordDict({"task": ConfigRecord({"fault": text})})
@@ -67,8 +80,8 @@ def fault(text: str) -> RecordDict:
 
 def refused(record: RecordDict) -> str | None:
     """Why nothing was done, if nothing was."""
-    said = record.config_records.get("task", {}).get("fault")
-    return None if said is None else str(said)
+    task = record.config_records.get("task")
+    return None if task is None or "fault" not in task else str(task["fault"])
 
 
 def measured(record: RecordDict, name: str) -> MetricRecord:
@@ -106,6 +119,7 @@ def verdict(record: RecordDict, split: str) -> Seen:
         return None
     metrics = record.metric_records[split]
     confusion = metrics.get("confusion")
-    if not isinstance(confusion, list) or not all(isinstance(count, int) and count >= 0 for count in confusion):
+    counts = [count for count in confusion if type(count) is int and count >= 0] if isinstance(confusion, list) else None
+    if counts is None or counts != confusion:
         raise Unfit("it sent no confusion matrix")
-    return float(number(metrics, "loss")), confusion
+    return float(number(metrics, "loss")), counts

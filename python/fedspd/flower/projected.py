@@ -25,7 +25,7 @@ class Projected(Strategy):
         self.strategy = strategy
         self.stiefel = tuple(stiefel)
         self.landed = landed
-        self._sent: ArrayRecord | None = None
+        self._sent = ArrayRecord()
 
     def configure_train(
         self, server_round: int, arrays: ArrayRecord, config: ConfigRecord, grid: Grid

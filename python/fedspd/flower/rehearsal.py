@@ -6,11 +6,13 @@ import contextlib
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from flwr.app import Context, Error, Message, RecordDict
 from flwr.clientapp import ClientApp
 from flwr.proto.node_pb2 import NodeInfo
 from flwr.serverapp import Grid
+from flwr.supercore.run import Run
 from flwr.supercore.task_identity import TaskIdentity
 
 from fedspd.flower.client import client_app
@@ -103,12 +105,12 @@ class _Stage(Grid):
     def _name(self, number: int) -> str:
         return str(self._contexts[number].node_config.get("name", ""))
 
-    def set_run(self, run: object) -> None:
+    def set_run(self, run: Run) -> None:
         raise NotImplementedError("a rehearsal has no run of a superlink")
 
     @property
-    def run(self):
+    def run(self) -> Run:
         raise NotImplementedError("a rehearsal has no run of a superlink")
 
-    def create_message(self, *_, **__) -> Message:
+    def create_message(self, *_: Any, **__: Any) -> Message:
         raise NotImplementedError("messages are made by their constructor")

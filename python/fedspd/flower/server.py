@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
-from flwr.app import ConfigRecord, Context, Message, RecordDict
+from flwr.app import ArrayRecord, ConfigRecord, Context, Message, RecordDict
 from flwr.serverapp import Grid, ServerApp
 
 from fedspd import _core
@@ -37,7 +39,7 @@ class Settings:
     """Seconds to wait for all clients before the first round."""
 
     @classmethod
-    def of(cls, run_config: dict) -> Settings:
+    def of(cls, run_config: Mapping[str, Any]) -> Settings:
         """Those of an app's configuration; other keys are the app's own."""
         known = {field.name: run_config[key] for field in fields(cls) if (key := field.name.replace("_", "-")) in run_config}
         missing = [name for name in ("clients", "out") if name not in known]
@@ -109,7 +111,7 @@ class _Round:
         self._examine(self.server.close())
         self.server.advance()
 
-    def _examine(self, examination: dict) -> None:
+    def _examine(self, examination: dict[str, Any]) -> None:
         connected = self.roster.refresh()
         arrays = messages.pack(examination["parameters"], self.server.travelling, self.server.dtype)
         asked = {}
@@ -121,7 +123,7 @@ class _Round:
             asked[client] = self._message(client, "evaluate", arrays, task)
         gather(self.grid, asked, self.cutoff, self._judged, self.server.excuse)
 
-    def _message(self, client: int, kind: str, arrays, task: dict) -> Message:
+    def _message(self, client: int, kind: str, arrays: ArrayRecord, task: dict[str, Any]) -> Message:
         said = {**task, "run": self.server.identity, "config": self.config}
         content = RecordDict({"parameters": arrays, "task": ConfigRecord(said)})
         return Message(content, self.roster.nodes[client], kind, ttl=self.cutoff + GRACE)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import logging
 import random
 from collections.abc import Iterable
+from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 from flwr.app import Array, ArrayRecord, ConfigRecord, Message, MetricRecord, RecordDict
 from flwr.serverapp import Grid
 from flwr.serverapp.strategy import FedAvg
@@ -16,6 +18,9 @@ from fedspd import _core
 from fedspd.flower.vetting import trials, vet
 
 log = logging.getLogger("fedspd")
+
+Values = NDArray[Any]
+"""Numbers of either floating-point type."""
 
 
 class _StiefelAvg(FedAvg):
@@ -33,7 +38,7 @@ class _StiefelAvg(FedAvg):
         weighting: str = "uniform",
         minimum_reporting: int = 1,
         seed: int = 0,
-        **settings,
+        **settings: Any,
     ) -> None:
         super().__init__(**settings)
         if weighting not in ("uniform", "by-trials"):
@@ -42,7 +47,7 @@ class _StiefelAvg(FedAvg):
         self.weighting = weighting
         self.minimum_reporting = minimum_reporting
         self.seed = seed
-        self._sent: ArrayRecord | None = None
+        self._sent = ArrayRecord()
 
     def configure_train(
         self, server_round: int, arrays: ArrayRecord, config: ConfigRecord, grid: Grid
@@ -53,7 +58,7 @@ class _StiefelAvg(FedAvg):
         before = random.getstate()
         random.seed(f"{self.seed}/{server_round}")
         try:
-            return super().configure_train(server_round, arrays, config, _Sorted(grid))
+            return super().configure_train(server_round, arrays, config, cast(Grid, _Sorted(grid)))
         finally:
             random.setstate(before)
 
@@ -85,16 +90,17 @@ class _StiefelAvg(FedAvg):
         return arrays, self.train_metrics_aggr_fn(contents, self.weighted_by_key) if counted else None
 
     def _weight(self, content: RecordDict) -> float:
-        return 1.0 if self.weighting == "uniform" else trials(content, self.weighted_by_key)
+        # Who says none is not among those who count.
+        return 1.0 if self.weighting == "uniform" else trials(content, self.weighted_by_key) or 0.0
 
-    def _average(self, name: str, previous, points, weights):
+    def _average(self, name: str, previous: Values, points: Values, weights: Values) -> Values:
         raise NotImplementedError
 
 
 class ProjAvg(_StiefelAvg):
     """The polar factor of the mean, for the arrays that are named; where it does not exist, RLAvg's."""
 
-    def _average(self, name, previous, points, weights):
+    def _average(self, name: str, previous: Values, points: Values, weights: Values) -> Values:
         try:
             return _core.proj_avg(points, weights)
         except fedspd.Error as error:
@@ -105,7 +111,7 @@ class ProjAvg(_StiefelAvg):
 class RLAvg(_StiefelAvg):
     """The retraction of the mean of the liftings at the previous point, for the arrays that are named."""
 
-    def _average(self, name, previous, points, weights):
+    def _average(self, name: str, previous: Values, points: Values, weights: Values) -> Values:
         return _core.rl_avg(previous, points, weights)
 
 
@@ -115,7 +121,7 @@ class _Sorted:
     def __init__(self, grid: Grid) -> None:
         self._grid = grid
 
-    def __getattr__(self, name: str):
+    def __getattr__(self, name: str) -> Any:
         return getattr(self._grid, name)
 
     def get_node_ids(self) -> list[int]:

@@ -61,8 +61,9 @@ def vet(
     unknown = sorted(set(stiefel) - set(expected))
     if unknown:
         raise ValueError(f"there is no array `{unknown[0]}`; there are {sorted(expected)}")
-    sound = []
+    sound: list[Message] = []
     for reply in sorted(replies, key=_place):
+        fault: str | None
         if reply.has_error():
             fault = reply.error.reason or f"error {reply.error.code} of Flower"
         elif len(reply.content.array_records) != 1:
