@@ -164,6 +164,8 @@ class TestErrors:
             (lambda: fedspd.karcher_mean(np.ones((2, 3, 2)), max_iterations=-1), "max_iterations is -1; it must be a whole number"),
             (lambda: fedspd.r_barycenter(np.ones((2, 3, 2)), max_iterations=2**64), "max_iterations is 18446744073709551616; it must"),
             (lambda: fedspd.mean_riemannian(np.ones((2, 3, 3)), max_iterations=-1), "max_iterations is -1; it must be a whole number"),
+            (lambda: fedspd.mean_riemannian(np.ones((2, 3, 3)), tolerance=float("nan")), "tolerance is NaN; it must be a number that is not negative"),
+            (lambda: fedspd.r_barycenter(np.ones((2, 3, 2)), tolerance=-1.0), "tolerance is -1; it must be a number that is not negative"),
             (lambda: fedspd.Model(b"none"), "the model"),
         ],
     )

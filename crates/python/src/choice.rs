@@ -42,6 +42,10 @@ pub(crate) fn whole(name: &str, value: i128) -> PyResult<usize> {
 
 /// When an iteration ends.
 pub(crate) fn limits(tolerance: f64, max_iterations: i128) -> PyResult<IterationLimits> {
+    if !(tolerance.is_finite() && tolerance >= 0.0) {
+        let fault = format!("tolerance is {tolerance}; it must be a number that is not negative");
+        return Err(PyValueError::new_err(fault));
+    }
     Ok(IterationLimits { tolerance, iterations: whole("max_iterations", max_iterations)? })
 }
 
