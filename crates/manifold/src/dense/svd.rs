@@ -85,6 +85,11 @@ fn orthogonalise<T: Real>(x: &mut [T], y: &mut [T], p: usize) -> T {
         yy = y[i].mul_add(y[i], yy);
         xy = x[i].mul_add(y[i], xy);
     }
+    // Of a dependent column every sweep leaves rounding of rounding, until its square is none: there is no angle to measure any more.
+    let floor = T::MIN_POSITIVE / T::EPSILON;
+    if xx <= floor || yy <= floor {
+        return T::ZERO;
+    }
     let norms = xx.sqrt() * yy.sqrt();
     // A sum of p products is off by about sqrt(p) roundings.
     if xy.abs() <= T::EPSILON * T::from_f64((p as f64).sqrt()) * norms {

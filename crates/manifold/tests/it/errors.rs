@@ -166,6 +166,26 @@ fn rank_deficient_matrices_have_no_unique_factor() {
     }
 }
 
+/// Several columns depend on one: what is left of each is rounding of rounding.
+#[test]
+fn matrices_of_rank_one_have_no_unique_factor() {
+    for (p, k) in [(3, 2), (3, 3), (7, 4), (20, 12), (64, 32)] {
+        for column in 0..3 {
+            let entry = |i: usize, j: usize| match column {
+                0 => 1.0,
+                1 => (1.0 + i as f64).sin(),
+                _ => (1.0 + i as f64).sin() * (1.0 + j as f64),
+            };
+            let wide = Matrix::from_fn(p, k, entry);
+            let error = Polar::new(p, k).unwrap().factor(wide.as_slice()).unwrap_err();
+            assert!(matches!(error, Error::RankDeficient { .. }), "{p} x {k}: {error:?}");
+            let narrow = Matrix::from_fn(p, k, |i, j| entry(i, j) as f32);
+            let error = Polar::new(p, k).unwrap().factor(narrow.as_slice()).unwrap_err();
+            assert!(matches!(error, Error::RankDeficient { .. }), "{p} x {k}: {error:?}");
+        }
+    }
+}
+
 #[test]
 fn averages_refuse_bad_weights_and_points() {
     let mut rng = rng(9);
