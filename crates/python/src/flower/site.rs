@@ -60,6 +60,7 @@ impl Site {
     }
 
     /// A round's work: parameters, trials and loss. What is raised, here and below, may be told to the server; the log has the whole of it.
+    #[allow(clippy::too_many_arguments)] // one for each thing that the message says
     fn train<'py>(
         &self,
         python: Python<'py>,
