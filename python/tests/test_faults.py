@@ -77,6 +77,9 @@ class TestFaults:
             found = f"expected groups of shape (120,), one for each trial of X, found {groups.shape}"
             refused(lambda: clone(federated).fit(X, y, groups=groups), found)
             refused(lambda: Recenter().fit(X, groups=groups), found)
+        unknown = np.where(np.arange(120) == 7, np.nan, subjects)
+        refused(lambda: clone(federated).fit(X, y, groups=unknown), "groups is NaN at trial 7")
+        refused(lambda: Recenter().fit(X, groups=unknown), "groups is NaN at trial 7")
         refused(lambda: clone(quick).fit(X, np.zeros(120)), "found one class")
 
     def test_of_shapes_that_are_not_those_of_training(self, task, raw):

@@ -202,6 +202,12 @@ pub enum Error {
         /// What is wrong with it.
         fault: &'static str,
     },
+    /// What a site says of itself cannot be.
+    #[error("a site introduced itself with something else: {fault}")]
+    Introduction {
+        /// What is wrong with it.
+        fault: String,
+    },
     /// The server names a file of a site's machine.
     #[error(
         "the run's configuration has `data.name` = {path:?}, a file of this machine that only this machine may name"

@@ -35,7 +35,7 @@ mod _core {
     #[pymodule_export]
     use super::error::{ConvergenceError, Error, NotPositiveDefiniteError};
     #[pymodule_export]
-    use super::flower::{Coordinator, Site, resolve};
+    use super::flower::{Coordinator, Site, introduced, one_line, resolve};
     #[pymodule_export]
     use super::model::{Model, train};
     #[pymodule_export]

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from flwr.app import Message, RecordDict
 from flwr.serverapp import Grid
 
+from fedspd import _core
 from fedspd.flower import messages
 
 POLL = 1.0
@@ -37,7 +38,7 @@ def gather(
         for reply in grid.pull_messages(list(waiting)):
             client = waiting.pop(reply.metadata.reply_to_message_id, None)
             if client is not None:
-                _take(client, reply, take, give_up)
+                take_reply(client, reply, take, give_up)
         left = end - time.monotonic()
         if not waiting or left <= 0:
             break
@@ -46,19 +47,20 @@ def gather(
         give_up(client, f"it did not reply within {cutoff:g} seconds")
 
 
-def _take(
+def take_reply(
     client: int, reply: Message, take: Callable[[int, RecordDict], None], give_up: Callable[[int, str], None]
 ) -> None:
+    """Takes a reply, or gives it up with its reason, as one line: what a client says is no more than a part of a sentence."""
     if reply.has_error():
         # The last line is what happened; what is above it is where.
         lines = (reply.error.reason or "").strip().splitlines() or [f"error {reply.error.code} of Flower"]
-        give_up(client, lines[-1])
+        give_up(client, _core.one_line(lines[-1]))
         return
     refused = messages.refused(reply.content)
     if refused is not None:
-        give_up(client, refused)
+        give_up(client, _core.one_line(refused))
         return
     try:
         take(client, reply.content)
     except messages.Unfit as unfit:
-        give_up(client, str(unfit))
+        give_up(client, _core.one_line(str(unfit)))

@@ -14,7 +14,9 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 DAYS = 825
-"""How long certificates hold."""
+"""How long the server's certificate holds: no longer than browsers and libraries take it for."""
+AUTHORITY_DAYS = 20 * 365
+"""How long the authority's holds, which every site has a copy of: for longer than any study."""
 
 
 def make(folder: Path, hosts: Sequence[str] = (), sites: Sequence[str] = (), *, renew: bool = False) -> list[Path]:
@@ -26,9 +28,12 @@ def make(folder: Path, hosts: Sequence[str] = (), sites: Sequence[str] = (), *, 
     """
     if not hosts and not sites:
         raise ValueError("there is nothing to make: name a host, a site or both")
+    taken = {"ca", "server"}
     for site in sites:
-        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", site) or site in ("ca", "server") or sites.count(site) > 1:
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", site) or site.lower() in taken:
             raise ValueError(f"a site cannot be called {site!r}: letters, digits, dashes, dots and underscores, each name once, not ca or server")
+        # Some disks do not tell capitals from others.
+        taken.add(site.lower())
     names = [_name(host) for host in hosts]
     contents: dict[str, bytes] = {}
     if (folder / "ca.key").exists() or (folder / "ca.crt").exists():
@@ -74,6 +79,9 @@ def _load(folder: Path) -> ec.EllipticCurvePrivateKey:
     certificate = x509.load_pem_x509_certificate((folder / "ca.crt").read_bytes())
     if not isinstance(authority, ec.EllipticCurvePrivateKey) or authority.public_key() != certificate.public_key():
         raise ValueError(f"{folder / 'ca.key'} is not the key of {folder / 'ca.crt'}")
+    ends = certificate.not_valid_after_utc
+    if ends < datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(days=DAYS):
+        raise ValueError(f"{folder / 'ca.crt'} ends on {ends:%Y-%m-%d}, before what it would sign now: make a new authority in another folder")
     return authority
 
 
@@ -100,9 +108,14 @@ def _name(host: str) -> x509.GeneralName:
         pass
     try:
         # Names with other letters are written as DNS does, with theirs.
-        return x509.DNSName(host.encode("idna").decode("ascii"))
-    except UnicodeError as error:
-        raise ValueError(f"{host!r} is neither a name nor an address of a server") from error
+        name = host.encode("idna").decode("ascii")
+    except UnicodeError:
+        name = ""
+    label = r"[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+    # What ends in a number would be an address, and is none.
+    if not re.fullmatch(rf"({label}\.)*{label}", name) or name.rpartition(".")[2].isdigit():
+        raise ValueError(f"{host!r} is neither a name nor an address of a server; a port and a scheme are not part of it")
+    return x509.DNSName(name)
 
 
 def _certificate(
@@ -123,7 +136,7 @@ def _certificate(
         .serial_number(x509.random_serial_number())
         # Clocks of hospitals differ.
         .not_valid_before(now - datetime.timedelta(days=1))
-        .not_valid_after(now + datetime.timedelta(days=DAYS))
+        .not_valid_after(now + datetime.timedelta(days=AUTHORITY_DAYS if authority else DAYS))
         .add_extension(x509.BasicConstraints(ca=authority, path_length=0 if authority else None), critical=True)
         .add_extension(x509.SubjectKeyIdentifier.from_public_key(public), critical=False)
         .add_extension(

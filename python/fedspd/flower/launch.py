@@ -68,7 +68,7 @@ def _status(run: str, where: list[str]) -> str:
         last = _json("list", *where, "--run-id", run)
         if last.get("success") and last.get("runs"):
             found = last["runs"][0]
-            if found.get("status-details"):
+            if found.get("status-details") not in (None, "", "N/A"):
                 print(found["status-details"], file=sys.stderr, flush=True)
             return str(found["status"])
         time.sleep(3)

@@ -9,7 +9,7 @@ from flwr.serverapp import Grid
 from flwr.serverapp.strategy import Strategy
 
 from fedspd import _core
-from fedspd.flower.vetting import vet
+from fedspd.flower.vetting import vet, vet_metrics
 
 
 class Projected(Strategy):
@@ -54,8 +54,10 @@ class Projected(Strategy):
         return self.strategy.configure_evaluate(server_round, arrays, config, grid)
 
     def aggregate_evaluate(self, server_round: int, replies: Iterable[Message]) -> MetricRecord | None:
-        """As the strategy does."""
-        return self.strategy.aggregate_evaluate(server_round, replies)
+        """As the strategy does with the replies whose metrics can be averaged."""
+        weighted_by = _weighted_by(self.strategy)
+        sound = replies if weighted_by is None else vet_metrics(server_round, replies, weighted_by)
+        return self.strategy.aggregate_evaluate(server_round, sound)
 
     def summary(self) -> None:
         """As the strategy does."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import math
 import time
@@ -10,8 +9,10 @@ import time
 from flwr.app import ConfigRecord, Message, RecordDict
 from flwr.serverapp import Grid
 
+import fedspd
+from fedspd import _core
 from fedspd.flower import messages
-from fedspd.flower.gather import GRACE, POLL, gather
+from fedspd.flower.gather import GRACE, POLL, take_reply
 
 log = logging.getLogger("fedspd")
 
@@ -23,6 +24,7 @@ class Roster:
     """The nodes by the numbers they give themselves. A node that comes back under another identity is asked again who it is.
 
     A node whose key was registered under a name is nobody else: it must introduce itself by that name, and nobody takes the place of a client that is there.
+    Rounds do not wait for introductions: who is not known when one begins takes part in a later one.
     """
 
     def __init__(self, grid: Grid, config: str, clients: int, cutoff: float) -> None:
@@ -33,6 +35,7 @@ class Roster:
         self.nodes: dict[int, int] = {}
         self.connected: dict[int, str] = {}
         self.introductions: dict[int, str] = {}
+        self._asked: dict[str, tuple[int, float]] = {}
         self._again: dict[int, float] = {}
         self._faults: dict[int, str] = {}
 
@@ -55,33 +58,45 @@ class Roster:
             time.sleep(POLL)
 
     def refresh(self) -> set[int]:
-        """Asks nodes that are not known yet who they are; gives the clients that are connected."""
+        """Asks nodes that are not known yet who they are, and hears who has answered; gives the clients that are connected."""
         self.connected = {node.node_id: node.name for node in self.grid.get_nodes()}
-        new = [node for node in self.connected if self._again.get(node, 0.0) <= time.monotonic()]
+        now = time.monotonic()
+        new = [node for node in self.connected if self._again.get(node, 0.0) <= now]
         content = RecordDict({"task": ConfigRecord({"config": self.config})})
-        asked = {node: Message(content, node, "query", ttl=self.cutoff + GRACE) for node in new}
-        gather(self.grid, asked, self.cutoff, self._meet, self._miss)
+        queries = [Message(content, node, "query", ttl=self.cutoff + GRACE) for node in new]
+        for node, query in zip(new, self.grid.push_messages(queries) if queries else ()):
+            self._asked[query] = (node, now + self.cutoff)
+            self._again[node] = math.inf
+        self._listen()
         return {client for client, node in self.nodes.items() if node in self.connected}
 
+    def _listen(self) -> None:
+        for reply in self.grid.pull_messages(list(self._asked)) if self._asked else ():
+            node, _ = self._asked.pop(reply.metadata.reply_to_message_id, (None, None))
+            if node is not None:
+                take_reply(node, reply, self._meet, self._miss)
+        late = [query for query, (_, end) in self._asked.items() if end <= time.monotonic()]
+        for query in late:
+            self._miss(self._asked.pop(query)[0], f"it did not reply within {self.cutoff:g} seconds")
+
     def _meet(self, node: int, content: RecordDict) -> None:
+        text = messages.entry(messages.told(content), "introduction", str)
         try:
-            text = str(messages.told(content)["introduction"])
-            said = json.loads(text)
-            number, name = said["number"], str(said["name"])
-        except (KeyError, TypeError, ValueError, RecursionError) as error:
-            raise messages.Unfit("it introduced itself with something else") from error
-        if type(number) is not int or not 0 <= number < self.clients:
-            raise messages.Unfit(f"it says that it is client number {number!r} of {self.clients}, counted from 0")
+            number, name = _core.introduced(text)
+        except fedspd.Error as error:
+            raise messages.Unfit(str(error)) from error
+        if number >= self.clients:
+            raise messages.Unfit(f"it says that it is client number {number} of {self.clients}, counted from 0")
         registered = self.connected.get(node)
         if registered and registered != name:
             raise messages.Unfit(f"its key is registered for {registered!r}, and it says that it is {name!r}")
         if self.introductions.get(number, text) != text or self.nodes.get(number, node) in self.connected.keys() - {node}:
             raise messages.Unfit(f"it says that it is client number {number}, who is someone else")
-        self._again[node] = math.inf
         self._faults.pop(node, None)
         self.nodes[number], self.introductions[number] = node, text
 
     def _miss(self, node: int, reason: str) -> None:
         self._again[node] = time.monotonic() + AGAIN
-        self._faults[node] = reason
-        log.warning("a node could not introduce itself: %s", reason)
+        name = self.connected.get(node) or f"node {node}"
+        self._faults[node] = f"{name}: {reason}"
+        log.warning("%s could not introduce itself: %s", name, reason)

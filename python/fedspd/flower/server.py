@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import logging
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -34,25 +36,47 @@ class Settings:
     straggler_cutoff_time: float = 600.0
     """Seconds after which a round goes on without those who have not replied."""
     on_client_failure: str = "skip"
-    """``skip`` or ``stop``."""
+    """``skip`` or ``stop``, instead of the experiment's ``federated.on_client_failure``, which ``changes`` can say too."""
     patience: float = 3600.0
     """Seconds to wait for all clients before the first round."""
 
     @classmethod
     def of(cls, run_config: Mapping[str, Any]) -> Settings:
-        """Those of an app's configuration; other keys are the app's own."""
-        known = {field.name: run_config[key] for field in fields(cls) if (key := field.name.replace("_", "-")) in run_config}
-        missing = [name for name in ("clients", "out") if name not in known]
-        if missing:
-            raise ValueError(f"`{missing[0]}` is missing under [tool.flwr.app.config]")
-        return cls(**known)
+        """Those of an app's configuration. A key that is none of them is a slip of the finger that may cost a quorum."""
+        names = {field.name.replace("_", "-"): field.name for field in fields(cls)}
+        for key in run_config:
+            if key not in names:
+                near = difflib.get_close_matches(key, names, 1)
+                hint = f"; did you mean `{near[0]}`?" if near else f"; there are {', '.join(names)}"
+                raise ValueError(f"unknown key `{key}` under [tool.flwr.app.config]{hint}")
+        for key in ("clients", "out"):
+            if key not in run_config:
+                raise ValueError(f"`{key}` is missing under [tool.flwr.app.config]")
+        return cls(**{names[key]: value for key, value in run_config.items()})
+
+    def __post_init__(self) -> None:
+        whole, number = (int,), (int, float)
+        for name, kinds, least in [
+            ("clients", whole, 1),
+            ("minimum_reporting", whole, 1),
+            ("straggler_cutoff_time", number, 1e-3),
+            ("patience", number, 0),
+        ]:
+            value = getattr(self, name)
+            if type(value) not in kinds or not least <= value < math.inf:
+                kind = "a whole number" if kinds is whole else "a number"
+                raise ValueError(f"`{name.replace('_', '-')}` is {value!r}; it must be {kind} of {least:g} or more")
+        for name in ("out", "changes", "on_client_failure"):
+            if not isinstance(getattr(self, name), str):
+                raise ValueError(f"`{name.replace('_', '-')}` is {getattr(self, name)!r}; it must be text")
 
     def configuration(self, source: str | Path) -> tuple[str, str]:
         """The resolved configuration of a file or of a built-in experiment, and what it is called."""
         path = Path(source)
         text = path.read_text() if path.is_file() else ""
         changes = [change.strip() for change in self.changes.split(";") if change.strip()]
-        changes.append(f"federated.on_client_failure={self.on_client_failure}")
+        # First, so that a change that says otherwise has its way.
+        changes.insert(0, f"federated.on_client_failure={self.on_client_failure}")
         return _core.resolve(text, str(source), changes), path.stem
 
 

@@ -15,7 +15,7 @@ from flwr.serverapp.strategy import FedAvg
 
 import fedspd
 from fedspd import _core
-from fedspd.flower.vetting import trials, vet
+from fedspd.flower.vetting import averageable, trials, vet, vet_metrics
 
 log = logging.getLogger("fedspd")
 
@@ -86,8 +86,12 @@ class _StiefelAvg(FedAvg):
                 mean = np.tensordot(weights / weights.sum(), points.astype(float), 1)
                 made[name] = mean.astype(points.dtype)
         arrays = ArrayRecord({name: Array(np.asarray(values)) for name, values in made.items()})
-        counted = all(trials(content, self.weighted_by_key) is not None for content in contents)
-        return arrays, self.train_metrics_aggr_fn(contents, self.weighted_by_key) if counted else None
+        told = averageable(sound, self.weighted_by_key)
+        return arrays, self.train_metrics_aggr_fn(told, self.weighted_by_key) if told else None
+
+    def aggregate_evaluate(self, server_round: int, replies: Iterable[Message]) -> MetricRecord | None:
+        """FedAvg's, of the replies whose metrics can be averaged."""
+        return super().aggregate_evaluate(server_round, vet_metrics(server_round, replies, self.weighted_by_key))
 
     def _weight(self, content: RecordDict) -> float:
         # Who says none is not among those who count.

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from math import isfinite
 
 import numpy as np
-from flwr.app import ArrayRecord, Message, RecordDict
+from flwr.app import ArrayRecord, Message, MetricRecord, RecordDict
 
 from fedspd import _core
 
@@ -65,13 +65,13 @@ def vet(
     for reply in sorted(replies, key=_place):
         fault: str | None
         if reply.has_error():
-            fault = reply.error.reason or f"error {reply.error.code} of Flower"
+            fault = _reason(reply)
         elif len(reply.content.array_records) != 1:
             fault = f"it sent {len(reply.content.array_records)} records of arrays where 1 was expected"
         else:
             fault = fault_of(next(iter(reply.content.array_records.values())), expected, stiefel, landed)
-            if fault is None and weighted_by is not None and trials(reply.content, weighted_by) is None:
-                fault = f"it sent no number `{weighted_by}`"
+            if fault is None and weighted_by is not None:
+                fault = _fault_of_metrics(reply.content, weighted_by)
         if fault is None:
             sound.append(reply)
         else:
@@ -79,23 +79,73 @@ def vet(
     return sound if weighted_by is None else _alike(server_round, sound)
 
 
+def vet_metrics(server_round: int, replies: Iterable[Message], weighted_by: str) -> list[Message]:
+    """The replies to an evaluation whose metrics can be averaged. The others are named in the log."""
+    sound: list[Message] = []
+    for reply in sorted(replies, key=_place):
+        fault = _reason(reply) if reply.has_error() else _fault_of_metrics(reply.content, weighted_by)
+        if fault is None:
+            sound.append(reply)
+        else:
+            _name_and_drop(server_round, reply, fault)
+    return _alike(server_round, sound)
+
+
+def averageable(replies: Iterable[Message], weighted_by: str) -> list[RecordDict]:
+    """What the replies hold whose metrics can be averaged, where arrays count without them."""
+    told = [reply.content for reply in replies if _fault_of_metrics(reply.content, weighted_by) is None]
+    return [content for content in told if _layout(content) == _common(told)]
+
+
+def _fault_of_metrics(content: RecordDict, weighted_by: str) -> str | None:
+    if len(content.metric_records) != 1:
+        return f"it sent {len(content.metric_records)} records of metrics where 1 was expected"
+    if trials(content, weighted_by) is None:
+        return f"it sent no number `{weighted_by}`"
+    for metrics in content.metric_records.values():
+        for name, value in metrics.items():
+            strange = [number for number in (value if isinstance(value, list) else [value]) if not isfinite(number)]
+            if strange:
+                return f"it sent {strange[0]} as `{name}`"
+    return None
+
+
+Layout = tuple[tuple[str, tuple[tuple[str, int], ...]], ...]
+"""Records of metrics by name, and of each the names of its metrics with how many numbers they have; -1 where it is not a list."""
+
+
+def _layout(content: RecordDict) -> Layout:
+    def lengths(metrics: MetricRecord) -> tuple[tuple[str, int], ...]:
+        return tuple(sorted((name, len(value) if isinstance(value, list) else -1) for name, value in metrics.items()))
+
+    return tuple((name, lengths(metrics)) for name, metrics in content.metric_records.items())
+
+
+def _common(contents: Iterable[RecordDict]) -> Layout | None:
+    """The layout that most have; of as many, that of the first."""
+    layouts = [_layout(content) for content in contents]
+    return max(layouts, key=layouts.count, default=None)
+
+
 def _alike(server_round: int, replies: list[Message]) -> list[Message]:
-    """Those whose records of metrics have the names that most have; of as many, those that the first has."""
-    layouts = [
-        tuple((name, tuple(sorted(metrics))) for name, metrics in reply.content.metric_records.items()) for reply in replies
-    ]
+    """Those whose records of metrics are as most have them."""
+    common = _common(reply.content for reply in replies)
     alike = []
-    for reply, layout in zip(replies, layouts):
-        common = max(layouts, key=layouts.count)
-        if layout == common:
+    for reply in replies:
+        if _layout(reply.content) == common:
             alike.append(reply)
         else:
-            _name_and_drop(server_round, reply, f"it sent the metrics {layout} where most sent {common}")
+            sent = [sorted(metrics) for metrics in reply.content.metric_records.values()]
+            _name_and_drop(server_round, reply, f"it sent the metrics {sent}, unlike most, in their names or lengths")
     return alike
 
 
+def _reason(reply: Message) -> str:
+    return reply.error.reason or f"error {reply.error.code} of Flower"
+
+
 def _name_and_drop(server_round: int, reply: Message, fault: str) -> None:
-    log.warning("round %d: %s does not count: %s", server_round, _name(reply), fault)
+    log.warning("round %d: %s does not count: %s", server_round, _name(reply), _core.one_line(fault))
 
 
 def trials(content: RecordDict, key: str) -> float | None:
@@ -126,7 +176,7 @@ def _place(reply: Message) -> tuple[int, int]:
 def _name(reply: Message) -> str:
     partition = _partition(reply)
     if partition is not None:
-        return f"the client of partition {partition}"
+        return f"the client of partition {partition} (node {reply.metadata.src_node_id})"
     if reply.has_error():
         # Such a reply is made up by Flower, and carries no number of a node.
         return f"a client (the reply to message {reply.metadata.reply_to_message_id[:12]})"

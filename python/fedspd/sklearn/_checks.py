@@ -71,6 +71,14 @@ def per_trial(name: str, values: ArrayLike, trials: int) -> NDArray[Any]:
     return found
 
 
+def owners(groups: ArrayLike, trials: int) -> NDArray[Any]:
+    """Whose each trial is."""
+    found = per_trial("groups", groups, trials)
+    if found.dtype.kind == "f" and np.isnan(found).any():
+        raise ValueError(f"groups is NaN at trial {np.flatnonzero(np.isnan(found))[0]}")
+    return found
+
+
 def plain(name: str, value: Any) -> Any:
     """A setting as JSON has it: a number, a word, yes or no, or a list of these. A grid of parameters is often an array, whose numbers are NumPy's."""
     if isinstance(value, np.generic):

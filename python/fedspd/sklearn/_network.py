@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from fedspd import Model, _core
-from fedspd.sklearn._checks import Floats, between, check_finite, floats, names, per_trial, plain, threads
+from fedspd.sklearn._checks import Floats, between, check_finite, floats, names, owners, per_trial, plain, threads
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -92,7 +92,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         self.classes_, labels = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(f"{type(self).__name__} needs trials of two classes or more; found one class")
-        owners = ["1"] * len(trials) if subjects is None else per_trial("groups", subjects, len(trials))
+        whose = ["1"] * len(trials) if subjects is None else owners(subjects, len(trials))
         if self.channels is None:
             channels = [f"channel {number}" for number in range(1, trials.shape[-2] + 1)]
         else:
@@ -101,7 +101,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
             trials,
             labels.tolist(),
             [str(name) for name in self.classes_],
-            [str(owner) for owner in owners],
+            [str(owner) for owner in whose],
             [f"{key}={json.dumps(value)}" for key, value in self._all_settings(trials).items()],
             channels=channels,
             sfreq=sfreq,

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from fedspd import NotPositiveDefiniteError, eigh, mean_logeuclid, mean_riemannian, whiten
-from fedspd.sklearn._checks import Floats, check_finite, floats, per_trial
+from fedspd.sklearn._checks import Floats, check_finite, floats, owners
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -104,7 +104,7 @@ class Recenter(TransformerMixin, BaseEstimator):
         return matrices
 
     def _groups(self, matrices: Floats, groups: ArrayLike) -> list[tuple[Any, NDArray[np.bool_]]]:
-        found = per_trial("groups", groups, len(matrices))
+        found = owners(groups, len(matrices))
         return [(group, found == group) for group in np.unique(found)]
 
     def __sklearn_tags__(self) -> Any:

@@ -7,10 +7,10 @@ import pytest
 
 pytest.importorskip("flwr")
 
-from flwr.app import Array, ArrayRecord
+from flwr.app import Array, ArrayRecord, Message
 
 from fedspd import _core
-from fedspd.flower import client_app, rehearse
+from fedspd.flower import client_app, messages, rehearse
 
 from . import loop, recordings
 from .test_loop import EEGNET
@@ -105,7 +105,7 @@ def test_nobody_introduces_himself_as_another(tmp_path):
         rehearse("sample", both, tmp_path / "run", client=client_app(mods=[impostor]), **config)
 
 
-@pytest.mark.parametrize("kind", ["nan", "off", "crash", "words", "state"])
+@pytest.mark.parametrize("kind", ["nan", "off", "crash", "words", "state", "forged"])
 def test_a_hospital_that_misbehaves_is_named_and_the_run_ends_well(tmp_path, kind):
     def fault(message, context, call_next):
         training = message.metadata.message_type == "train"
@@ -116,6 +116,8 @@ def test_a_hospital_that_misbehaves_is_named_and_the_run_ends_well(tmp_path, kin
         if kind == "state":
             message.content["task"]["since"] = 7
         reply = call_next(message, context)
+        if kind == "forged":
+            return Message(messages.fault("x\nround 1: a does not count: \x1b[31m" + 100_000 * "?"), reply_to=message)
         if kind == "words":
             del reply.content["training"]
         if kind in ("nan", "off"):
@@ -132,8 +134,10 @@ def test_a_hospital_that_misbehaves_is_named_and_the_run_ends_well(tmp_path, kin
         "crash": "RuntimeError: cannot read",
         "words": "it sent no record `training`",
         "state": "its state after round 8 is not there",
+        "forged": r"x\nround 1: a does not count: \u{1b}[31m???",
     }[kind]
     assert [text.startswith(f"round 2: c does not count: {said}") for text in warnings(run)] == [True], warnings(run)
+    assert all(len(text) < 500 for text in warnings(run))
     rounds = [event for event in events(run) if event["event"] == "round"]
     assert [[client["client"] for client in event["dropped"]] for event in rounds] == [[], ["c"], []]
     assert json.loads((run / "manifest.json").read_text())["status"] == "done"

@@ -7,10 +7,14 @@ import pytest
 pytest.importorskip("flwr")
 
 from flwr.app import ConfigRecord, MetricRecord, RecordDict
+from flwr.proto.node_pb2 import NodeInfo
 
-from fedspd.flower import messages
+from fedspd import _core
+from fedspd.flower import Settings, messages
 from fedspd.flower.__main__ import main
 from fedspd.flower.roster import Roster
+
+from . import loop
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
@@ -19,37 +23,110 @@ def test_a_number_is_finite(value):
         messages.number(MetricRecord({"num-examples": value}), "num-examples")
 
 
-@pytest.mark.parametrize(
-    "text", ['{"number": Infinity}', '{"number": 7}', '{"number": -1}', '{"number": true}', '{"number": 0.0}', "[" * 100_000, "{}", "3"]
-)
-def test_an_introduction_that_is_none_is_refused(text):
+@pytest.fixture(scope="module")
+def introduction(tmp_path_factory):
+    """What a site of the sample says of itself."""
+    config = _core.resolve("", "sample", loop.settings())
+    return json.loads(loop.sites(config, tmp_path_factory.mktemp("state"))[0].introduce())
+
+
+def introduce(roster, node, said):
+    text = said if isinstance(said, str) else json.dumps(said)
+    roster._meet(node, RecordDict({"task": ConfigRecord({"introduction": text})}))
+
+
+@pytest.mark.parametrize("number", [float("inf"), 7, -1, True, 0.0, None])
+def test_a_number_that_no_client_has_is_refused(introduction, number):
     roster = Roster(None, "", 2, 1.0)
     with pytest.raises(messages.Unfit):
-        roster._meet(5, RecordDict({"task": ConfigRecord({"introduction": text})}))
+        introduce(roster, 5, {**introduction, "number": number})
     assert roster.introductions == {}
-    roster._meet(5, RecordDict({"task": ConfigRecord({"introduction": json.dumps({"number": 1, "name": "b"})})}))
+    introduce(roster, 5, {**introduction, "number": 1})
     assert roster.nodes == {1: 5}
 
 
-def introduce(roster, node, number, name):
-    roster._meet(node, RecordDict({"task": ConfigRecord({"introduction": json.dumps({"number": number, "name": name})})}))
+@pytest.mark.parametrize("text", ["[" * 100_000, "{}", "3", '{"number": 1, "name": "b"}'])
+def test_an_introduction_that_is_none_is_refused(text):
+    with pytest.raises(messages.Unfit, match="a site introduced itself with something else"):
+        introduce(Roster(None, "", 2, 1.0), 5, text)
 
 
-def test_nobody_takes_the_place_of_a_client_that_is_there():
+def test_counts_that_nobody_has_are_refused(introduction):
+    trials = {**introduction["trials"], "train": [2**63 - 1] * 4}
+    with pytest.raises(messages.Unfit, match="it says that it has 9223372036854775807 trials of a class"):
+        introduce(Roster(None, "", 2, 1.0), 5, {**introduction, "trials": trials})
+
+
+def test_nobody_takes_the_place_of_a_client_that_is_there(introduction):
+    def as_(name):
+        return {**introduction, "number": 0, "name": name}
+
     roster = Roster(None, "", 2, 1.0)
     roster.connected = {5: "a", 6: "b"}
-    introduce(roster, 5, 0, "a")
+    introduce(roster, 5, as_("a"))
     with pytest.raises(messages.Unfit, match="its key is registered for 'b', and it says that it is 'a'"):
-        introduce(roster, 6, 0, "a")
+        introduce(roster, 6, as_("a"))
     with pytest.raises(messages.Unfit, match="client number 0, who is someone else"):
-        introduce(roster, 6, 0, "b")
+        introduce(roster, 6, as_("b"))
     # Without names, who was first is who is there; who comes back gets his place again.
     roster.connected = {5: "", 7: ""}
     with pytest.raises(messages.Unfit, match="client number 0, who is someone else"):
-        introduce(roster, 7, 0, "a")
+        introduce(roster, 7, as_("a"))
     roster.connected = {7: ""}
-    introduce(roster, 7, 0, "a")
+    introduce(roster, 7, as_("a"))
     assert roster.nodes == {0: 7}
+
+
+class Silent:
+    """A grid with a node that does not say who it is."""
+
+    def get_nodes(self):
+        return [NodeInfo(node_id=5, name="a")]
+
+    def push_messages(self, queries):
+        return [f"query {place}" for place, _ in enumerate(queries)]
+
+    def pull_messages(self, asked):
+        return []
+
+
+def test_nobody_waits_for_a_silent_node(monkeypatch, caplog):
+    monkeypatch.setattr("fedspd.flower.roster.Message", lambda *_, **__: None)
+    now = [100.0]
+    monkeypatch.setattr("fedspd.flower.roster.time.monotonic", lambda: now[0])
+    roster = Roster(Silent(), "", 1, 600.0)
+    assert roster.refresh() == set() and "could not introduce itself" not in caplog.text
+    now[0] += 599
+    assert roster.refresh() == set() and "could not introduce itself" not in caplog.text
+    now[0] += 1
+    roster.refresh()
+    assert "a could not introduce itself: it did not reply within 600 seconds" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "settings, said",
+    [
+        ({"minimum-reportng": 3}, "unknown key `minimum-reportng` under .* did you mean `minimum-reporting`?"),
+        ({"something": 3}, "unknown key `something` under .* there are clients, out, changes"),
+        ({"clients": "4"}, "`clients` is '4'; it must be a whole number of 1 or more"),
+        ({"minimum-reporting": 0}, "`minimum-reporting` is 0; it must be a whole number of 1 or more"),
+        ({"straggler-cutoff-time": "abc"}, "`straggler-cutoff-time` is 'abc'; it must be a number of 0.001 or more"),
+        ({"patience": float("nan")}, "`patience` is nan; it must be a number of 0 or more"),
+        ({"out": 3}, "`out` is 3; it must be text"),
+    ],
+)
+def test_settings_that_cannot_be(settings, said):
+    with pytest.raises(ValueError, match=said):
+        Settings.of({"clients": 4, "out": "x", **settings})
+
+
+def test_what_becomes_of_a_failed_client_is_said_where_one_likes():
+    def resolved(**settings):
+        return Settings(4, "x", **settings).configuration("sample")[0]
+
+    assert 'on_client_failure = "skip"' in resolved()
+    assert 'on_client_failure = "stop"' in resolved(on_client_failure="stop")
+    assert 'on_client_failure = "stop"' in resolved(changes="federated.on_client_failure=stop")
 
 
 def test_keys_are_added_and_renewed_later(tmp_path, capsys):
@@ -66,11 +143,17 @@ def test_keys_are_added_and_renewed_later(tmp_path, capsys):
     renewed = x509.load_pem_x509_certificate((folder / "server.crt").read_bytes())
     assert (folder / "server.crt").read_bytes() != first
     renewed.verify_directly_issued_by(x509.load_pem_x509_certificate(authority))
+    assert x509.load_pem_x509_certificate(authority).not_valid_after_utc > renewed.not_valid_after_utc
     names = renewed.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     assert names.get_values_for_type(x509.DNSName) == ["xn--klinik-sd-x9a.example.org"]
     for words, said in [
         ([], "there is nothing to make"),
         (["--host", "a" * 70 + ".org"], "is neither a name nor an address"),
+        (["--host", "https://x.org:443/"], "is neither a name nor an address"),
+        (["--host", "x.org:443"], "is neither a name nor an address"),
+        (["--host", "999.1.1.1"], "is neither a name nor an address"),
+        (["--host", ""], "is neither a name nor an address"),
+        (["--site", "b", "--site", "B"], "a site cannot be called 'B'"),
         (["--site", "a"], "a.key is there already"),
     ]:
         assert main(["keys", str(folder), *words]) == 1

@@ -2,6 +2,7 @@
 
 import logging
 import random
+import re
 
 import numpy as np
 import pytest
@@ -122,9 +123,10 @@ def test_bad_replies_are_named_and_do_not_count(case, caplog):
         made = rounds(every_node(ProjAvg, stiefel=["w"]), replies[:2] + bad, start)
     assert made["w"].numpy().tobytes() == good["w"].numpy().tobytes()
     said = [message for message in caplog.messages if "does not count" in message]
-    assert said[0] == "round 1: the client of partition 2 does not count: it sent nan in `b`"
-    assert said[1].startswith(
-        "round 1: the client of partition 3 does not count: it sent weights off the Stiefel manifold: |W^T W - I| = 4.0e-02"
+    assert re.fullmatch(r"round 1: the client of partition 2 \(node \d+\) does not count: it sent nan in `b`", said[0])
+    assert re.match(
+        r"round 1: the client of partition 3 \(node \d+\) does not count: it sent weights off the Stiefel manifold: \|W\^T W - I\| = 4.0e-02",
+        said[1],
     )
     assert said[2].endswith("it sent `w` with shape [11, 4] of float64 where [12, 4] of float64 was expected")
     with pytest.raises(RuntimeError, match="round 1: 2 replies count, 3 are needed"):
@@ -223,26 +225,59 @@ def test_numbers_of_another_type_do_not_count(case, caplog, change):
     assert f"it sent `b` with shape [3] of {np.dtype(change)} where [3] of float64 was expected" in caplog.text
 
 
-@pytest.mark.parametrize(
-    "metrics, said",
-    [
-        ({"loss": 1.0, "partition-id": 2}, "it sent no number `num-examples`"),
-        ({"num-examples": float("nan"), "loss": 1.0, "partition-id": 2}, "it sent no number `num-examples`"),
-        ({"num-examples": [3, 4], "loss": 1.0, "partition-id": 2}, "it sent no number `num-examples`"),
-        ({"num-examples": 10, "partition-id": 2, "surprise": 1.0}, "it sent the metrics (('metrics', ('num-examples', 'partition-id', 'surprise')),) where most sent"),
-    ],
-)
-@pytest.mark.parametrize("inner", [lambda: every_node(FedAvg), lambda: DifferentialPrivacyServerSideFixedClipping(every_node(FedAvg), 0.0, 9.0, 4)])
-def test_metrics_of_one_do_not_end_the_run_of_all(case, caplog, inner, metrics, said):
-    start, replies = case
-    strategy = Projected(inner(), stiefel=["w"])
-    messages = list(strategy.configure_train(1, start, ConfigRecord(), Grid()))
+METRICS = [
+    ({"loss": 1.0, "partition-id": 2}, "it sent no number `num-examples`"),
+    ({"num-examples": float("nan"), "loss": 1.0, "partition-id": 2}, "it sent no number `num-examples`"),
+    ({"num-examples": [3, 4], "loss": 1.0, "partition-id": 2}, "it sent no number `num-examples`"),
+    ({"num-examples": 10, "loss": float("inf"), "partition-id": 2}, "it sent inf as `loss`"),
+    ({"num-examples": 10, "loss": [1.0, 2.0], "partition-id": 2}, "it sent the metrics [['loss', 'num-examples', 'partition-id']], unlike most"),
+    ({"num-examples": 10, "partition-id": 2, "surprise": 1.0}, "it sent the metrics [['num-examples', 'partition-id', 'surprise']], unlike most"),
+    ({}, "it sent no number `num-examples`"),
+]
+"""What one client says beside its arrays, and what becomes of it."""
+
+
+def answers_of(messages, replies, metrics):
+    """Replies of which the third says something else than the others."""
     answers = []
     for place, (message, (arrays, trials, partition)) in enumerate(zip(messages, replies)):
         told = metrics if place == 2 else {"num-examples": trials, "loss": 1.0, "partition-id": partition}
         message.metadata.__dict__["_message_id"] = message.object_id
         answers.append(Message(RecordDict({"arrays": arrays, "metrics": MetricRecord(told)}), reply_to=message))
+    return answers
+
+
+STRATEGIES = {
+    "ProjAvg": lambda: every_node(ProjAvg, stiefel=["w"], weighting="by-trials"),
+    "FedAvg": lambda: Projected(every_node(FedAvg), stiefel=["w"]),
+    "DP": lambda: Projected(DifferentialPrivacyServerSideFixedClipping(every_node(FedAvg), 0.0, 9.0, 4), stiefel=["w"]),
+}
+
+
+@pytest.mark.parametrize("metrics, said", METRICS)
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_metrics_of_one_do_not_end_the_run_of_all(case, caplog, strategy, metrics, said):
+    start, replies = case
+    strategy = STRATEGIES[strategy]()
+    messages = list(strategy.configure_train(1, start, ConfigRecord(), Grid()))
     with caplog.at_level(logging.WARNING, "fedspd"):
-        made, _ = strategy.aggregate_train(1, answers)
+        made, _ = strategy.aggregate_train(1, answers_of(messages, replies, metrics))
     assert made is not None
-    assert f"round 1: the client of partition 2 does not count: {said}" in caplog.text
+    assert said in caplog.text
+    messages = list(strategy.configure_evaluate(1, start, ConfigRecord(), Grid()))
+    caplog.clear()
+    with caplog.at_level(logging.WARNING, "fedspd"):
+        seen = strategy.aggregate_evaluate(1, answers_of(messages, replies, metrics))
+    assert seen["loss"] == 1.0
+    assert said in caplog.text
+
+
+@pytest.mark.parametrize("metrics", [metrics for metrics, _ in METRICS])
+def test_where_all_weigh_the_same_arrays_count_whatever_is_beside_them(case, metrics):
+    start, replies = case
+    strategy = every_node(ProjAvg, stiefel=["w"])
+    messages = list(strategy.configure_train(1, start, ConfigRecord(), Grid()))
+    made, seen = strategy.aggregate_train(1, answers_of(messages, replies, metrics))
+    plain = rounds(every_node(ProjAvg, stiefel=["w"]), replies, start)
+    assert np.abs(made["w"].numpy() - plain["w"].numpy()).max() < 1e-14
+    assert seen["loss"] == 1.0

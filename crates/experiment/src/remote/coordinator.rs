@@ -21,6 +21,9 @@ use crate::metrics::Confusion;
 use crate::store::Store;
 use crate::{Error, Observer, network};
 
+/// Logarithms of probabilities of doubles end near 745; a diverging network may come to some thousands.
+const LARGEST_LOSS: f64 = 1e6;
+
 /// The server of a run on several machines. What it knows is in the run folder after every round; opened there again, it goes on.
 pub struct Coordinator {
     pub(super) config: Config,
@@ -157,6 +160,7 @@ impl Coordinator {
             Some(trials) if reply.trials != trials => {
                 Err(format!("it says that it trained on {} trials; it has {trials}", reply.trials))
             }
+            _ if !can_be(reply.loss) => Err(format!("its loss is {}", reply.loss)),
             _ => Ok(reply),
         });
         self.machine.submit(client, reply)
@@ -217,14 +221,22 @@ impl Coordinator {
     }
 }
 
-/// Whether a verdict can be: a loss, which is never negative, and as many trials of each class as the site has.
+/// A cross-entropy is never negative; one that is beyond all measure is not to drown those of the others.
+fn can_be(loss: f64) -> bool {
+    (0.0..=LARGEST_LOSS).contains(&loss)
+}
+
+/// Whether a verdict can be: a loss, and as many trials of each class as the site has.
 fn sound(verdict: &Verdict, counts: &[usize], classes: usize) -> Result<(), String> {
-    if !(verdict.loss.is_finite() && verdict.loss >= 0.0) {
+    if !can_be(verdict.loss) {
         return Err(format!("its loss is {}", verdict.loss));
     }
     let confusion = Confusion::of(classes, &verdict.confusion).map_err(|error| error.to_string())?;
     if fits(&confusion, counts) {
         return Ok(());
     }
-    Err(format!("it judged {:?} trials of the classes, and has {counts:?}", confusion.support()))
+    Err(format!(
+        "it has {counts:?} trials of the classes, and sent the confusion matrix {:?}",
+        verdict.confusion
+    ))
 }

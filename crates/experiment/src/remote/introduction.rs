@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::words::one_line;
 use crate::Error;
 use crate::metrics::Confusion;
 use crate::partition::check_names;
@@ -68,9 +69,45 @@ impl Counts {
     }
 }
 
+/// As many trials of a class as nobody has: what is below it can be added up.
+const TOO_MANY: usize = 1 << 32;
+
+impl Introduction {
+    /// Reads what a site says of itself, and whether it can be.
+    ///
+    /// # Errors
+    /// [`Error::Introduction`], with what is wrong with it.
+    pub fn read(text: &str) -> Result<Self, Error> {
+        let unfit = |fault: String| Error::Introduction { fault };
+        let mut read: Self =
+            serde_json::from_str(text).map_err(|error| unfit(one_line(&error.to_string())))?;
+        if read.name.is_empty() || read.name != one_line(&read.name) {
+            return Err(unfit(format!("its name is {:?}", one_line(&read.name))));
+        }
+        let classes = read.facts.classes.len();
+        let Counts { train, validation, test } = &read.trials;
+        for counts in [train, validation, test] {
+            if counts.len() != classes {
+                return Err(unfit(format!(
+                    "it counts the trials of {} classes and names {classes}",
+                    counts.len()
+                )));
+            }
+            if let Some(many) = counts.iter().find(|&&count| count >= TOO_MANY) {
+                return Err(unfit(format!("it says that it has {many} trials of a class")));
+            }
+        }
+        read.warning = read.warning.as_deref().map(one_line);
+        Ok(read)
+    }
+}
+
 /// Whether a confusion is of as many trials of each class as were announced.
 pub(super) fn fits(confusion: &Confusion, announced: &[usize]) -> bool {
-    confusion.support().iter().map(|&count| count as usize).eq(announced.iter().copied())
+    // Before they are added up: numbers that are all within what was announced cannot overflow.
+    let total: usize = announced.iter().sum();
+    confusion.counts().iter().all(|&count| count <= total as u64)
+        && confusion.support().iter().map(|&count| count as usize).eq(announced.iter().copied())
 }
 
 /// Sorts sites by their numbers, and checks that they can train one network together.

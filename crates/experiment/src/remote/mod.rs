@@ -18,6 +18,7 @@ mod own;
 mod plan;
 mod record;
 mod site;
+mod words;
 mod workbench;
 
 pub use coordinator::Coordinator;
@@ -26,3 +27,4 @@ pub use introduction::{Counts, Facts, Introduction};
 pub use own::at_home;
 pub use plan::{Asked, Examination, Plan};
 pub use site::{Assignment, Judgement, Reply, Site, Verdict};
+pub use words::one_line;

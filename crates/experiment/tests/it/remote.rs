@@ -157,3 +157,60 @@ fn states_are_for_the_sites_own_account() {
         std::fs::metadata(state.join(format!("run-{}", server.identity()))).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o700);
 }
+
+#[test]
+fn an_introduction_that_cannot_be_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let site = &sites(&config(&[]), folder.path())[0];
+    let said = serde_json::to_value(site.introduce().unwrap()).unwrap();
+    let read = |change: &dyn Fn(&mut serde_json::Value)| {
+        let mut changed = said.clone();
+        change(&mut changed);
+        fedspd_experiment::remote::Introduction::read(&changed.to_string())
+    };
+    assert_eq!(read(&|_| ()).unwrap(), site.introduce().unwrap());
+    let many = serde_json::json!([9_223_372_036_854_775_807_u64, 1, 1, 1]);
+    let refused: [(&dyn Fn(&mut serde_json::Value), &str); 5] = [
+        (&|said| said["trials"]["train"] = many.clone(), "it has 9223372036854775807 trials of a class"),
+        (&|said| said["trials"]["test"] = serde_json::json!([1]), "trials of 1 classes and names 4"),
+        (&|said| said["name"] = "a\nround 1: b".into(), "its name is \"a\\\\nround 1: b\""),
+        (&|said| said["name"] = "".into(), "its name is \"\""),
+        (&|said| said["facts"] = serde_json::Value::Null, "invalid type: null"),
+    ];
+    for (change, fault) in refused {
+        let error = read(change).unwrap_err().to_string();
+        assert!(error.contains(fault), "{error}");
+    }
+    let warned = read(&|said| said["warning"] = "x\nround 1: b does not count".into()).unwrap();
+    assert_eq!(warned.warning.as_deref(), Some("x\\nround 1: b does not count"));
+}
+
+/// Numbers that would overflow when they are added up, or drown those of others, are refused before.
+#[test]
+fn numbers_that_cannot_be_do_not_count() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = config(&["federated.on_client_failure=skip", "federated.rounds=1"]);
+    let all = sites(&config, folder.path());
+    let mut server = coordinator(&config, &folder.path().join("run"), &all);
+    for (client, reply) in train(&server, &all) {
+        let loss = if client == 1 { -1e308 } else { reply.loss };
+        server.submit(client, Ok(Reply { loss, ..reply })).unwrap();
+    }
+    let asked = server.close().unwrap();
+    assert_eq!(asked.since, [Some(0), None]);
+    for (client, site) in all.iter().enumerate() {
+        let mut judgement =
+            site.evaluate(server.identity(), &asked.parameters, asked.since[client], true).unwrap();
+        if client == 1 {
+            let seen = judgement.test.as_mut().unwrap();
+            let support: u64 = seen.confusion[..4].iter().sum();
+            // Wraps around to as many trials as there are.
+            seen.confusion[..4].copy_from_slice(&[u64::MAX / 2 + 1, u64::MAX / 2 + 1, support, 0]);
+        }
+        server.judge(client, Ok(judgement), &mut ()).unwrap();
+    }
+    server.advance(&mut ()).unwrap();
+    let events = std::fs::read_to_string(folder.path().join("run/events.jsonl")).unwrap();
+    assert!(events.contains("client 2 does not count: its loss is -1"), "{events}");
+    assert!(events.contains("client 2 did not judge the model"), "{events}");
+}

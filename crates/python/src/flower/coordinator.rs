@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
 use super::{dtype, heard};
-use crate::error::{Error, of_experiment};
+use crate::error::of_experiment;
 use crate::watch::Watch;
 
 /// What a model made of the trials of a split: the mean loss, and the confusion matrix row by row.
@@ -34,13 +34,9 @@ impl Coordinator {
         quorum: usize,
     ) -> PyResult<Self> {
         let config = Config::parse(config, name, &[]).map_err(|error| of_experiment(&error.into()))?;
-        let introductions = introductions.iter().map(|text| {
-            let read: Result<Introduction, _> = serde_json::from_str(text);
-            read.map_err(|error| {
-                Error::new_err(format!("a site introduced itself with something else: {error}"))
-            })
-        });
-        let introductions = introductions.collect::<PyResult<Vec<_>>>()?;
+        let introductions = introductions.iter().map(|text| Introduction::read(text));
+        let introductions =
+            introductions.collect::<Result<Vec<_>, _>>().map_err(|error| of_experiment(&error))?;
         let open = |watch: &mut Watch<'_>| {
             remote::Coordinator::open(config, name, &folder, introductions, quorum, watch)
         };

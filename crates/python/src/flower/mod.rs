@@ -4,6 +4,7 @@ mod coordinator;
 mod site;
 
 use fedspd_experiment::config::{Config, ConfigError, Override, Precision, Preset};
+use fedspd_experiment::remote::{self, Introduction};
 use pyo3::prelude::*;
 
 pub(crate) use coordinator::Coordinator;
@@ -21,6 +22,19 @@ pub(crate) fn resolve(text: &str, file: &str, changes: Vec<String>) -> PyResult<
         None => Config::parse(text, file, &changes),
     };
     Ok(config.map_err(|error| of_experiment(&error.into()))?.to_toml())
+}
+
+/// The number and the name that a site introduces itself with.
+#[pyfunction]
+pub(crate) fn introduced(text: &str) -> PyResult<(u32, String)> {
+    let read = Introduction::read(text).map_err(|error| of_experiment(&error))?;
+    Ok((read.number, read.name))
+}
+
+/// What a site says in words, as one line of bounded length.
+#[pyfunction]
+pub(crate) fn one_line(text: &str) -> String {
+    remote::one_line(text)
 }
 
 fn overrides(changes: &[String]) -> Result<Vec<Override>, ConfigError> {
