@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use fedspd_experiment::config::{Config, Preset};
-use fedspd_experiment::remote::{Assignment, Coordinator, Identity, Reply, Site, at_home};
+use fedspd_experiment::remote::{Assignment, Coordinator, Identity, Introduction, Reply, Site, at_home};
 use fedspd_experiment::{Error, Experiment, run};
 use fedspd_run::Status;
+use serde_json::json;
 
 /// Two clients of the sample.
 fn config(changes: &[&str]) -> Config {
@@ -163,25 +164,23 @@ fn an_introduction_that_cannot_be_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let site = &sites(&config(&[]), folder.path())[0];
     let said = serde_json::to_value(site.introduce().unwrap()).unwrap();
-    let read = |change: &dyn Fn(&mut serde_json::Value)| {
+    let with = |key: &str, value: serde_json::Value| {
         let mut changed = said.clone();
-        change(&mut changed);
-        fedspd_experiment::remote::Introduction::read(&changed.to_string())
+        *changed.pointer_mut(key).unwrap() = value;
+        Introduction::read(&changed.to_string())
     };
-    assert_eq!(read(&|_| ()).unwrap(), site.introduce().unwrap());
-    let many = serde_json::json!([9_223_372_036_854_775_807_u64, 1, 1, 1]);
-    let refused: [(&dyn Fn(&mut serde_json::Value), &str); 5] = [
-        (&|said| said["trials"]["train"] = many.clone(), "it has 9223372036854775807 trials of a class"),
-        (&|said| said["trials"]["test"] = serde_json::json!([1]), "trials of 1 classes and names 4"),
-        (&|said| said["name"] = "a\nround 1: b".into(), "its name is \"a\\\\nround 1: b\""),
-        (&|said| said["name"] = "".into(), "its name is \"\""),
-        (&|said| said["facts"] = serde_json::Value::Null, "invalid type: null"),
-    ];
-    for (change, fault) in refused {
-        let error = read(change).unwrap_err().to_string();
+    assert_eq!(Introduction::read(&said.to_string()).unwrap(), site.introduce().unwrap());
+    for (key, value, fault) in [
+        ("/trials/train", json!([i64::MAX, 1, 1, 1]), "it has 9223372036854775807 trials of a class"),
+        ("/trials/test", json!([1]), "trials of 1 classes and names 4"),
+        ("/name", json!("a\nround 1: b"), "its name is \"a\\\\nround 1: b\""),
+        ("/name", json!(""), "its name is \"\""),
+        ("/facts", json!(null), "invalid type: null"),
+    ] {
+        let error = with(key, value).unwrap_err().to_string();
         assert!(error.contains(fault), "{error}");
     }
-    let warned = read(&|said| said["warning"] = "x\nround 1: b does not count".into()).unwrap();
+    let warned = with("/warning", json!("x\nround 1: b does not count")).unwrap();
     assert_eq!(warned.warning.as_deref(), Some("x\\nround 1: b does not count"));
 }
 
