@@ -94,7 +94,8 @@ def vet_metrics(server_round: int, replies: Iterable[Message], weighted_by: str)
 def averageable(replies: Iterable[Message], weighted_by: str) -> list[RecordDict]:
     """What the replies hold whose metrics can be averaged, where arrays count without them."""
     told = [reply.content for reply in replies if _fault_of_metrics(reply.content, weighted_by) is None]
-    return [content for content in told if _layout(content) == _common(told)]
+    common = _common(told)
+    return [content for content in told if _layout(content) == common]
 
 
 def _fault_of_metrics(content: RecordDict, weighted_by: str) -> str | None:
