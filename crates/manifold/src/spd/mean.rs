@@ -27,7 +27,9 @@ impl<T: Real> Spd<T> {
     /// With `c_i` the condition number of the whitened `X_i`, the Hessian of the objective lies between 1 and
     /// `b = sum w_i coth(log(c_i)/2) log(c_i)/2`, so the step `s = 2/(1 + b)` contracts where the usual `s = 1` diverges
     /// (`b > 2`) (Bini and Iannazzo, "Computing the Karcher mean of symmetric positive definite matrices", Linear Algebra
-    /// Appl. 438, 2013). Log-Euclidean: `exp(sum w_i log X_i)`.
+    /// Appl. 438, 2013). It is the first step, and the one after a gradient that did not shrink; the others are those of Barzilai and Borwein
+    /// ("Two-point step size gradient methods", IMA J. Numer. Anal. 8, 1988) within `1/b` and 1, which on real covariances halve the number of steps.
+    /// Log-Euclidean: `exp(sum w_i log X_i)`.
     /// Reaching the cap is reported, not an error: the point is still a sensible mean.
     ///
     /// # Errors
@@ -62,6 +64,7 @@ impl<T: Real> Spd<T> {
         let mut whitened = vec![T::ZERO; matrices.len()];
         let mut factor = vec![T::ZERO; point.len()];
         let (mut gradient_norm, mut smallest, mut since) = (f64::INFINITY, f64::INFINITY, 0);
+        let (mut before, mut step) = (Vec::new(), 0.0);
         for iterations in 1..=limits.iterations {
             self.whiten(&point, matrices, &mut whitened)?;
             let mut curvature = 0.0;
@@ -80,15 +83,32 @@ impl<T: Real> Spd<T> {
             if gradient_norm <= limits.tolerance || stalls_at_rounding {
                 return Ok(SpdMean { point, iterations, gradient_norm, converged: true });
             }
-            let step = T::from_f64(2.0 / (1.0 + curvature));
+            step = if since > 0 || before.is_empty() {
+                2.0 / (1.0 + curvature)
+            } else {
+                secant_step(step, &before, &gradient).max(1.0 / curvature).min(1.0)
+            };
+            before.clone_from(&gradient);
             for entry in &mut gradient {
-                *entry *= step;
+                *entry *= T::from_f64(step);
             }
             self.map().apply(SpectralFunction::Exp, &gradient, &mut factor)?;
             self.unwhiten(&factor, &mut point)?;
         }
         Ok(SpdMean { point, iterations: limits.iterations, gradient_norm, converged: false })
     }
+}
+
+/// The step of Barzilai and Borwein: the inverse of the curvature that the last step met, `s <g, g> / <g, g - g'>` with `g` the gradient before
+/// it and `g'` after it, each in the coordinates of its own point: they differ by a rotation that vanishes with the step.
+fn secant_step<T: Real>(step: f64, before: &[T], after: &[T]) -> f64 {
+    let (mut along, mut lost) = (0.0, 0.0);
+    for (before, after) in before.iter().zip(after) {
+        let (before, after) = (before.to_f64(), after.to_f64());
+        along += before * before;
+        lost += before * (before - after);
+    }
+    step * along / lost
 }
 
 /// `coth(x) x` with `x = log(c)/2`, the largest eigenvalue of the Hessian of half the squared distance to a matrix of condition `c`.
