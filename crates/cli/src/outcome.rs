@@ -3,9 +3,8 @@
 use std::io::Write;
 use std::path::Path;
 
-use fedspd_experiment::metrics::Summary;
 use fedspd_experiment::{Ended, Headline, headline, resume_command};
-use fedspd_run::ResultTable;
+use fedspd_run::{ResultTable, Summary};
 use serde_json::json;
 
 use crate::failure::Failure;

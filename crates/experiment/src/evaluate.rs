@@ -7,11 +7,10 @@ use fedspd_eeg::{About, Alignment};
 use fedspd_manifold::{Real, SpdMetric};
 use fedspd_nn::file::{self, Manifest, Network};
 use fedspd_nn::{EegNet, Evaluation, Model, ParamSet, RawTrials, SpdNet, SpdTrials, Trainer};
-use fedspd_run::RunFolder;
+use fedspd_run::{Confusion, RunFolder};
 
 use crate::config::{AlignKind, Mode};
 use crate::experiment::{Z_SCORE, calibrate};
-use crate::metrics::Confusion;
 use crate::runner::saved_config;
 use crate::spectra::check_spectra;
 use crate::{Error, SharingError};

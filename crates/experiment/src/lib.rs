@@ -9,7 +9,6 @@
 //! | training in any mode, seed by seed, from a checkpoint if there is one | [`Experiment`], [`run`], [`Resumable`] |
 //! | the same with every client on a machine of its own | [`remote`] |
 //! | several runs: the paper's, or all values of a setting | [`Several`], [`reproduction`], [`sweep`] |
-//! | predictions become numbers | [`metrics`] |
 //! | what a trained network looks at | `portrait` |
 //! | what a run would do | [`Forecast`] |
 //! | a saved model on other data | [`evaluate_model`], [`Predictor`] |
@@ -27,7 +26,6 @@ mod error;
 mod evaluate;
 mod experiment;
 mod forecast;
-pub mod metrics;
 mod natural;
 mod network;
 mod observer;

@@ -2,11 +2,11 @@
 
 use fedspd_eeg::About;
 use fedspd_nn::Evaluation;
+use fedspd_run::Confusion;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
 use crate::checkpoint::Past;
-use crate::metrics::Confusion;
 
 /// One number of the results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,5 +1,6 @@
 //! What can go wrong, with the numbers.
 
+use fedspd_run::ConfusionFault;
 use thiserror::Error;
 
 /// Why trials could not be shared out, or predictions not be counted.
@@ -47,14 +48,6 @@ pub enum SharingError {
         name: String,
         /// The first of those who do.
         known: String,
-    },
-    /// A confusion matrix of another shape.
-    #[error("a confusion matrix of {found} counts where {expected} were expected")]
-    Counts {
-        /// How many pairs of classes there are.
-        expected: usize,
-        /// How many counts came.
-        found: usize,
     },
     /// The data have no trials.
     #[error("there are no trials to share out")]
@@ -136,24 +129,9 @@ pub enum SharingError {
         /// Which of them is for the test.
         fold: usize,
     },
-    /// A label or prediction that is no class.
-    #[error("class {class} was {role}, but there are {classes} classes (counted from 0)")]
-    Class {
-        /// The class.
-        class: usize,
-        /// `true` or `predicted`.
-        role: &'static str,
-        /// The number of classes.
-        classes: usize,
-    },
-    /// Confusions of different classes.
-    #[error("a confusion of {found} classes cannot join one of {expected}")]
-    Confusion {
-        /// The number of classes.
-        expected: usize,
-        /// That of the other.
-        found: usize,
-    },
+    /// Trials that cannot be counted.
+    #[error(transparent)]
+    Confusion(#[from] ConfusionFault),
 }
 
 /// What is shown of many names: a dataset may have thousands of subjects.

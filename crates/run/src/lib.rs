@@ -6,7 +6,7 @@
 //! | `.lock` | [`FolderLock`] |
 //! | `manifest.json` | [`Manifest`] |
 //! | `events.jsonl` | [`Event`], [`EventLog`] |
-//! | `results.csv` | [`ResultRow`], [`ResultTable`] |
+//! | `results.csv` | [`ResultRow`], [`ResultTable`]; its scores are those of a [`Confusion`] |
 //! | `summary.json`, when all seeds are done | [`Headline`]: mean and deviation over seeds |
 //! | `shards.json` | [`Shards`] |
 //! | `portraits/seed-N.json` | [`Portrait`] |
@@ -15,6 +15,7 @@
 //! written by [`atomic::write`]; the log of events is the one file that grows, and [`EventLog`] mends what a kill leaves of it.
 
 pub mod atomic;
+mod confusion;
 mod csv;
 mod error;
 mod event;
@@ -29,6 +30,7 @@ mod portrait;
 mod results;
 mod shards;
 
+pub use confusion::{Confusion, ConfusionFault};
 pub use csv::CsvFault;
 pub use error::Error;
 pub use event::{DroppedClient, Event, LayerReport, Round};

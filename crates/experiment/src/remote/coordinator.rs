@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use fedspd_federated::{Member, RoundReport};
 use fedspd_nn::file::Manifest as ModelManifest;
-use fedspd_run::{FolderLock, Manifest, RunFolder, Status};
+use fedspd_run::{Confusion, FolderLock, Manifest, RunFolder, Status};
 
 use super::begin;
 use super::identity::Identity;
@@ -17,7 +17,6 @@ use super::site::{Judgement, Reply, Verdict};
 use crate::config::Config;
 use crate::design::unscored;
 use crate::diary::{Diary, tested, warn};
-use crate::metrics::Confusion;
 use crate::store::Store;
 use crate::{Error, Observer, network};
 

@@ -1,10 +1,10 @@
 //! What a site says of itself before the first round. No trial and nobody's name is in it.
 
+use fedspd_run::Confusion;
 use serde::{Deserialize, Serialize};
 
 use super::words::one_line;
 use crate::Error;
-use crate::metrics::Confusion;
 use crate::partition::check_names;
 
 /// A site as it introduces itself.

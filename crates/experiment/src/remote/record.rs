@@ -3,14 +3,13 @@
 use std::time::Instant;
 
 use fedspd_federated::{Member, ServerState};
-use fedspd_run::{Event, Status, headline};
+use fedspd_run::{Confusion, Event, Status, headline};
 use serde::{Deserialize, Serialize};
 
 use super::coordinator::Coordinator;
 use super::site::{Judgement, Verdict};
 use crate::checkpoint::{Checkpoint, Resting};
 use crate::diary::{tested, warn};
-use crate::metrics::Confusion;
 use crate::results::table;
 use crate::round_event::round_event;
 use crate::runner::peak_memory;

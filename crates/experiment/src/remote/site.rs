@@ -6,6 +6,7 @@ use fedspd_eeg::prepare::Progress;
 use fedspd_federated::Shard;
 use fedspd_manifold::Real;
 use fedspd_nn::{EegExamples, EegNet, Examples, Model, RawTrials, Seed, SpdNet, SpdTrials};
+use fedspd_run::Confusion;
 
 use super::identity::Identity;
 use super::introduction::{Counts, Facts, Introduction};
@@ -16,7 +17,6 @@ use crate::config::{Config, Precision};
 use crate::data::Content;
 use crate::design::Design;
 use crate::experiment::{Experiment, SpdData};
-use crate::metrics::Confusion;
 
 /// A client with its own trials, and what it keeps from round to round on its own disk.
 pub struct Site {

@@ -1,4 +1,4 @@
-//! The properties of `algorithms.md` section 8 that concern splits, metrics and whole runs, and every message that a bad configuration or design can get.
+//! The properties of `algorithms.md` section 8 that concern splits and whole runs, and every message that a bad configuration or design can get.
 //!
 //! Each test names the properties it shows.
 #![allow(clippy::unwrap_used)] // helpers of tests may panic as tests do
@@ -8,7 +8,6 @@ mod clients;
 mod config;
 mod data;
 mod fit;
-mod metrics;
 mod modes;
 mod partition;
 mod remote;

@@ -3,10 +3,9 @@
 use std::collections::BTreeSet;
 
 use fedspd_experiment::config::{Config, ConfigError, Override, Preset, SplitKind};
-use fedspd_experiment::metrics::Summary;
 use fedspd_experiment::reproduction::{DATASETS, cells};
 use fedspd_experiment::sweep::{Sweep, choice};
-use fedspd_run::{ResultRow, ResultTable, validation_f1};
+use fedspd_run::{ResultRow, ResultTable, Summary, validation_f1};
 
 #[test]
 fn a_sweep_is_read_value_by_value() {

@@ -68,6 +68,9 @@ pub struct Lines<'a> {
 /// Names at the ends of curves may take so much of a panel; longer ones go to a legend above.
 const WIDEST_LABEL: f64 = 150.0;
 
+/// A curve of so many points or fewer shows them.
+const FEW: usize = 12;
+
 impl Lines<'_> {
     /// Draws the curves.
     pub fn draw(&self, series: &[Series]) -> Canvas {
@@ -109,10 +112,12 @@ impl Lines<'_> {
             let stroke = Stroke::series(series.style);
             let stroke = if series.behind { Stroke { width: 1.1, dash: "1 2.5", ..stroke } } else { stroke };
             plot.canvas.path(&places, stroke);
+            // Where each point was a decision, as in a sweep, each is seen; a course of rounds is marked at its end.
+            let marked = if places.len() <= FEW { 0 } else { places.len() - 1 };
+            for &place in places.iter().skip(marked).filter(|_| !series.behind) {
+                plot.canvas.marker(place, series.style, 3.0, 1.0);
+            }
             if let Some(&(x, y)) = places.last() {
-                if !series.behind {
-                    plot.canvas.marker((x, y), series.style, 3.0, 1.0);
-                }
                 // A curve that ends before the axis is named where it ends.
                 if direct && x + label.width(&series.name) + 16.0 < plot.area.left + plot.area.width {
                     early.push((&series.name, (x + 9.0, y), Ink::Series(series.style)));

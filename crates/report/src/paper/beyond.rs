@@ -1,6 +1,6 @@
 //! Our own models beside the paper's, on trials, runs and people that they have not seen.
 
-use fedspd_run::{Summary, summary};
+use fedspd_run::{Confusion, Summary, summary};
 
 use super::Grid;
 use super::published::entry;
@@ -77,43 +77,18 @@ fn pooled_f1(runs: &[&Run], split: &str) -> Vec<f64> {
         let row = run.results.rows.iter().find(|row| {
             row.seed == seed && row.client == "pooled" && row.split == split && row.metric == metric
         });
-        row.map(|row| row.value)
+        row.map(|row| row.value as u64)
     };
     let score = |seed: u64| -> Option<f64> {
-        let k = classes.len();
-        let mut confusion = vec![0.0; k * k];
+        let mut counts = vec![0; classes.len() * classes.len()];
         for run in runs {
-            for (i, truth) in classes.iter().enumerate() {
-                for (j, predicted) in classes.iter().enumerate() {
-                    confusion[i * k + j] += count(run, seed, truth, predicted)?;
-                }
+            let pairs =
+                classes.iter().flat_map(|truth| classes.iter().map(move |predicted| (truth, predicted)));
+            for (sum, (truth, predicted)) in counts.iter_mut().zip(pairs) {
+                *sum += count(run, seed, truth, predicted)?;
             }
         }
-        Some(macro_f1(k, &confusion))
+        Confusion::of(classes.len(), &counts).ok().map(|confusion| confusion.macro_f1())
     };
     first.manifest.seeds.iter().filter_map(|&seed| score(seed)).collect()
-}
-
-/// The mean over classes of `2 tp / (2 tp + fp + fn)`, zero for a class that is neither there nor predicted.
-fn macro_f1(k: usize, confusion: &[f64]) -> f64 {
-    let class = |c: usize| {
-        let right = confusion[c * k + c];
-        let (row, column): (f64, f64) =
-            ((0..k).map(|j| confusion[c * k + j]).sum(), (0..k).map(|i| confusion[i * k + c]).sum());
-        if row + column == 0.0 { 0.0 } else { 2.0 * right / (row + column) }
-    };
-    (0..k).map(class).sum::<f64>() / k as f64
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn macro_f1_is_the_mean_over_classes() {
-        // Class 0: 3 of 4 found, one false alarm; class 1: 2 of 3 found, one false alarm.
-        let f1 = [6.0 / 8.0, 4.0 / 6.0];
-        assert!((macro_f1(2, &[3.0, 1.0, 1.0, 2.0]) - f64::midpoint(f1[0], f1[1])).abs() < 1e-15);
-        assert_eq!(macro_f1(2, &[4.0, 0.0, 0.0, 0.0]), 0.5);
-    }
 }

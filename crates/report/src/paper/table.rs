@@ -2,6 +2,7 @@
 
 use super::published::{Entry, entry};
 use super::{Grid, missing};
+use crate::Run;
 use crate::sections::{Part, Section};
 use crate::table::{Best, Cell, Table};
 
@@ -42,9 +43,11 @@ fn table(grid: &Grid) -> Table {
             rl_avg,
         ]
     };
-    let seeds: Vec<String> = grid.runs.iter().map(|(_, run)| run.seeds_done().to_string()).collect();
-    let (least, most) = (seeds.iter().min(), seeds.iter().max());
-    let seeds = match (least, most) {
+    let cells = SETTINGS.iter().flat_map(|(_, suffix, _)| {
+        [format!("eegnet{suffix}"), format!("spdnet{suffix}"), format!("spdnet{suffix}-rl-avg")]
+    });
+    let seeds: Vec<usize> = cells.filter_map(|name| grid.get(&name)).map(Run::seeds_done).collect();
+    let seeds = match (seeds.iter().min(), seeds.iter().max()) {
         (Some(least), Some(most)) if least == most => format!("{most} seeds"),
         (Some(least), Some(most)) => format!("{least} to {most} seeds"),
         _ => "no seeds".into(),

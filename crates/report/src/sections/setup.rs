@@ -114,7 +114,7 @@ fn split(run: &Run) -> String {
         run.setting(key).and_then(|value| value.as_float().or(value.as_integer().map(|whole| whole as f64)))
     };
     let percent = |key: &str| number(key).map_or(String::new(), |share| crate::words::digits(100.0 * share));
-    match run.word("split.kind") {
+    let kind = match run.word("split.kind") {
         "leave-run-out" => {
             let whole = |key: &str| run.setting(key).and_then(toml::Value::as_integer).unwrap_or_default();
             format!("whole runs held out, fold {} of {}", whole("split.fold") + 1, whole("split.folds"))
@@ -125,6 +125,10 @@ fn split(run: &Run) -> String {
             percent("split.val"),
             percent("split.test")
         ),
+    };
+    match run.setting("split.seed") {
+        Some(seed) => format!("{kind}; the same for all seeds (split.seed {seed})"),
+        None => kind,
     }
 }
 

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use fedspd_report::Report;
+use fedspd_report::{Report, SweepRun};
 use tempfile::tempdir;
 
-use crate::support::{Plan, grid};
+use crate::support::{Plan, grid, reproduction};
 
 /// Chromium, by whatever name it is there.
 fn chromium() -> Option<PathBuf> {
@@ -60,8 +60,19 @@ fn the_page_is_whole_in_a_browser_at_a_desk_and_on_a_telephone() {
     let large =
         Plan { clients: 53, rounds: 60, participation: 0.5, ..Plan::default() }.write(root.path(), "large");
     let many = grid(root.path(), &Plan::default());
-    for (name, runs) in [("one", &[alone][..]), ("large", &[large]), ("many", &many)] {
-        let html = Report::new(runs, true).unwrap().html();
+    let swept = ["12", "18", "24"].map(|value| SweepRun {
+        value: value.into(),
+        folder: Plan::default().write(root.path(), &format!("swept-{value}")),
+    });
+    let pages = [
+        ("one", Report::new(&[alone], true)),
+        ("large", Report::new(&[large], true)),
+        ("many", Report::new(&many, true)),
+        ("sweep", Report::sweep("model.dims", &swept, Some(1))),
+        ("reproduction", Report::reproduction("physionet-mi", &reproduction(&root.path().join("paper")))),
+    ];
+    for (name, report) in pages {
+        let html = report.unwrap().html();
         let figures = html.matches("<svg ").count();
         for width in [1280, 400] {
             let page = root.path().join(format!("{name}-{width}.html"));

@@ -5,4 +5,5 @@ mod browser;
 mod content;
 mod faults;
 mod privacy;
+mod reproduction;
 mod support;

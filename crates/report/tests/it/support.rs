@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use fedspd_report::CellRun;
 use fedspd_run::{
     Event, EventLog, ExcludedSubject, HeldOutShard, InputPortrait, LayerReport, Manifest, Pattern, Plane,
     Portrait, ResultRow, ResultTable, Round, RunFolder, SCHEMA_VERSION, SeedShards, Shard, Shards, Spectrum,
@@ -278,4 +279,33 @@ pub(crate) fn grid(root: &Path, base: &Plan) -> Vec<PathBuf> {
         ("aligned", Plan { lift: 0.1, ..base.clone() }),
     ];
     plans.iter().map(|(name, plan)| plan.write(root, name)).collect()
+}
+
+/// The runs of a reproduction: every cell of the paper's table, and ours on whole runs and on people held out.
+pub(crate) fn reproduction(root: &Path) -> Vec<CellRun> {
+    let base = Plan { clients: 53, rounds: 150, seeds: 2, subject: "person-", ..Plan::default() };
+    let half = Plan { participation: 0.5, portrait: false, ..base.clone() };
+    let rl_avg = |plan: &Plan| Plan { aggregation: "rl-avg", ..plan.clone() };
+    let centralised = Plan { mode: "centralised", lift: 0.05, portrait: false, ..base.clone() };
+    let best = Plan { lift: 0.15, ..base.clone() };
+    let mut plans = vec![
+        ("spdnet".to_owned(), base.clone()),
+        ("spdnet-half".into(), half.clone()),
+        ("spdnet-rl-avg".into(), rl_avg(&base)),
+        ("spdnet-half-rl-avg".into(), rl_avg(&half)),
+        ("spdnet-centralised".into(), centralised.clone()),
+        ("eegnet".into(), Plan { lift: -0.02, ..base.clone() }),
+        ("eegnet-half".into(), Plan { lift: -0.02, ..half }),
+        ("eegnet-centralised".into(), Plan { lift: 0.1, ..centralised }),
+        ("tangent".into(), Plan { lift: 0.1, ..base }),
+        ("best".into(), best.clone()),
+    ];
+    plans.extend((0..3).map(|fold| (format!("best-runs-{fold}"), Plan { lift: 0.12, ..best.clone() })));
+    plans.extend((0..5).map(|fold| (format!("best-subjects-{fold}"), best.clone())));
+    let cell = |(name, plan): &(String, Plan)| CellRun {
+        name: format!("physionet-mi-{name}"),
+        folder: plan.write(root, name),
+        missing: None,
+    };
+    plans.iter().map(cell).collect()
 }

@@ -6,4 +6,5 @@ mod events;
 mod folder;
 mod manifest;
 mod results;
+mod scores;
 mod shards;

@@ -1,7 +1,6 @@
 //! Numbers that were computed by hand.
 
-use fedspd_experiment::SharingError;
-use fedspd_experiment::metrics::{Confusion, Summary, summary};
+use fedspd_run::{Confusion, ConfusionFault, Summary, summary};
 
 fn confusion(classes: usize, counts: &[u64]) -> Confusion {
     let mut confusion = Confusion::new(classes);
@@ -77,7 +76,7 @@ fn confusions_add_up() {
     let error = pooled.merge(&Confusion::new(3)).unwrap_err();
     assert_eq!(error.to_string(), "a confusion of 3 classes cannot join one of 2");
     let error = pooled.add(0, 2).unwrap_err();
-    assert_eq!(error, SharingError::Class { class: 2, role: "predicted", classes: 2 });
+    assert_eq!(error, ConfusionFault::Class { class: 2, role: "predicted", classes: 2 });
     assert_eq!(error.to_string(), "class 2 was predicted, but there are 2 classes (counted from 0)");
     assert!(pooled.add(5, 0).unwrap_err().to_string().starts_with("class 5 was true"));
     assert_eq!(pooled.total(), 110);

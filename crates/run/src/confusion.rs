@@ -1,9 +1,39 @@
 //! Predictions become numbers.
 
-pub use fedspd_run::{Summary, summary};
 use serde::Serialize;
+use thiserror::Error;
 
-use crate::SharingError;
+/// Why trials cannot be counted.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ConfusionFault {
+    /// Counts of another shape.
+    #[error("a confusion matrix of {found} counts where {expected} were expected")]
+    Counts {
+        /// How many pairs of classes there are.
+        expected: usize,
+        /// How many counts came.
+        found: usize,
+    },
+    /// A label or prediction that is no class.
+    #[error("class {class} was {role}, but there are {classes} classes (counted from 0)")]
+    Class {
+        /// The class.
+        class: usize,
+        /// `true` or `predicted`.
+        role: &'static str,
+        /// The number of classes.
+        classes: usize,
+    },
+    /// Confusions of different classes.
+    #[error("a confusion of {found} classes cannot join one of {expected}")]
+    Different {
+        /// The number of classes.
+        expected: usize,
+        /// That of the other.
+        found: usize,
+    },
+}
 
 /// How often each class was taken for each.
 ///
@@ -25,9 +55,9 @@ impl Confusion {
     ///
     /// # Errors
     /// When there are not as many as pairs of classes.
-    pub fn of(classes: usize, counts: &[u64]) -> Result<Self, SharingError> {
+    pub fn of(classes: usize, counts: &[u64]) -> Result<Self, ConfusionFault> {
         if counts.len() != classes * classes {
-            return Err(SharingError::Counts { expected: classes * classes, found: counts.len() });
+            return Err(ConfusionFault::Counts { expected: classes * classes, found: counts.len() });
         }
         Ok(Self { classes, counts: counts.to_vec() })
     }
@@ -36,10 +66,10 @@ impl Confusion {
     ///
     /// # Errors
     /// When one of the two is no class.
-    pub fn add(&mut self, truth: usize, predicted: usize) -> Result<(), SharingError> {
+    pub fn add(&mut self, truth: usize, predicted: usize) -> Result<(), ConfusionFault> {
         for (class, role) in [(truth, "true"), (predicted, "predicted")] {
             if class >= self.classes {
-                return Err(SharingError::Class { class, role, classes: self.classes });
+                return Err(ConfusionFault::Class { class, role, classes: self.classes });
             }
         }
         self.counts[truth * self.classes + predicted] += 1;
@@ -50,9 +80,9 @@ impl Confusion {
     ///
     /// # Errors
     /// When it has another number of classes.
-    pub fn merge(&mut self, other: &Self) -> Result<(), SharingError> {
+    pub fn merge(&mut self, other: &Self) -> Result<(), ConfusionFault> {
         if other.classes != self.classes {
-            return Err(SharingError::Confusion { expected: self.classes, found: other.classes });
+            return Err(ConfusionFault::Different { expected: self.classes, found: other.classes });
         }
         for (count, more) in self.counts.iter_mut().zip(&other.counts) {
             *count += more;

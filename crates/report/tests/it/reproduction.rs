@@ -1,0 +1,78 @@
+//! The page on the paper's experiments: counts, pooled folds, and what is said of runs that are not there.
+
+use fedspd_report::{CellRun, Format, Report};
+use fedspd_run::{Confusion, ResultTable, RunFolder, summary};
+use tempfile::tempdir;
+
+use crate::support::{CLASSES, Plan, reproduction};
+
+#[test]
+fn seeds_are_counted_as_numbers_and_folds_are_not_among_them() {
+    let root = tempdir().unwrap();
+    let cells = |few: u64, many: u64| {
+        let root = root.path().join(format!("{few}-{many}"));
+        let cell = |name: &str, seeds: u64| CellRun {
+            name: format!("physionet-mi-{name}"),
+            folder: Plan { seeds, portrait: false, ..Plan::default() }.write(&root, name),
+            missing: None,
+        };
+        let cells = [cell("spdnet", few), cell("spdnet-half", many), cell("best-runs-0", 2)];
+        Report::reproduction("physionet-mi", &cells).unwrap().html()
+    };
+    assert!(cells(9, 10).contains("as run here (9 to 10 seeds)"));
+    assert!(cells(3, 3).contains("as run here (3 seeds)"));
+}
+
+/// The score of the folds is that of their trials together, not the mean of their scores.
+#[test]
+fn folds_are_pooled_trial_by_trial() {
+    let root = tempdir().unwrap();
+    let cells = reproduction(root.path());
+    let mut pooled = [0, 1].map(|_| Confusion::new(CLASSES.len()));
+    for fold in cells.iter().filter(|cell| cell.name.contains("-best-runs-")) {
+        let results = ResultTable::read(&RunFolder::open(&fold.folder).unwrap().results()).unwrap();
+        for row in results.rows.iter().filter(|row| row.split == "test" && row.client == "pooled") {
+            let Some(pair) = row.metric.strip_prefix("final_confusion:") else { continue };
+            let (truth, predicted) = pair.split_once(':').unwrap();
+            let [truth, predicted] =
+                [truth, predicted].map(|name| CLASSES.iter().position(|class| *class == name).unwrap());
+            for _ in 0..row.value as u64 {
+                pooled[row.seed as usize].add(truth, predicted).unwrap();
+            }
+        }
+    }
+    let expected = summary(&pooled.map(|confusion| 100.0 * confusion.macro_f1()));
+    let files = Report::reproduction("physionet-mi", &cells).unwrap().files(&[Format::Csv]);
+    let row = files["tables/beyond.csv"].lines().find(|line| line.contains("whole runs")).unwrap();
+    let numbers: Vec<f64> = row.rsplit(',').take(3).map(|field| field.parse().unwrap()).collect();
+    let [count, std, mean] = numbers[..] else { panic!("{row}") };
+    assert!(
+        (mean - expected.mean).abs() < 1e-9 && (std - expected.std).abs() < 1e-9 && count == 2.0,
+        "{row}"
+    );
+}
+
+#[test]
+fn all_of_the_grid_stays_below_two_megabytes_and_names_nobody() {
+    let root = tempdir().unwrap();
+    let html = Report::reproduction("physionet-mi", &reproduction(root.path())).unwrap().html();
+    assert!(html.len() < 2_000_000, "{} bytes", html.len());
+    assert!(!html.contains("person-"), "a subject is named");
+    for caution in
+        ["decodes the cue, not the imagery", "Labels are blocked by run", "People nobody trained on"]
+    {
+        assert!(html.contains(caution), "{caution}");
+    }
+}
+
+#[test]
+fn what_was_not_run_is_told_with_its_reason() {
+    let root = tempdir().unwrap();
+    let mut cells = reproduction(root.path());
+    for cell in cells.iter_mut().filter(|cell| cell.name.contains("eegnet")) {
+        cell.missing = Some("the recordings are not there".into());
+    }
+    let html = Report::reproduction("physionet-mi", &cells).unwrap().html();
+    assert!(html.contains("Not run (the recordings are not there)"));
+    assert!(html.contains("EEGNet not run"), "a claim that cannot be judged says so");
+}
