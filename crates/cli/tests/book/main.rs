@@ -1,7 +1,7 @@
 //! The book and the README hold: every block of commands, Python and TOML in them runs as it stands, every link leads somewhere, and what they say of configurations and run folders is all there is.
 //!
 //! A page runs from top to bottom in a folder of its own, with `fedspd` the binary that was just built. It is made quick: `run` and `sweep` get two rounds, `demo` one, `reproduce` one of four people (see `sandbox.rs`). Blocks are marked where they
-//! cannot always be run, and the marks are counted: `needs-data` runs where `FEDSPD_DATA` has all of PhysionetMI, `needs-numpy` where Python has NumPy, `not-run` never.
+//! cannot always be run, and the marks are counted: `needs-data` runs where `FEDSPD_DATA` has all of PhysionetMI, `needs-numpy` where Python has NumPy, `not-run` never. With `FEDSPD_PYTHON`, an interpreter that has the wheel, every block of Python runs.
 #![allow(clippy::unwrap_used, clippy::print_stderr)] // helpers of tests may panic as tests do, and say what they leave out
 
 mod blocks;

@@ -1,7 +1,7 @@
 //! A folder in which a page is run from top to bottom.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use fedspd_experiment::config::Config;
@@ -29,10 +29,10 @@ pub(crate) fn run(page: &str) {
         match &*block.language {
             "sh" if is_left_out(&block) => eprintln!("{here} is not run"),
             "sh" => check(&here, &shell(folder.path(), &block.text)),
-            "python" if !has(&modules(&block.text)) => {
+            "python" if !interpreter_has(&modules(&block.text)) => {
                 eprintln!("{here} is not run: no {:?}", modules(&block.text));
             }
-            "python" => check(&here, &python(folder.path(), &["-c", &block.text])),
+            "python" => check(&here, &python(folder.path(), &block.text)),
             "toml" => toml(folder.path(), &block.text),
             "text" => {}
             other => panic!("{here}: a block must be sh, python, toml or text, not `{other}`"),
@@ -74,7 +74,7 @@ fn is_left_out(block: &Block) -> bool {
     block.marks.iter().any(|mark| match &**mark {
         "not-run" => true,
         "needs-data" => !has_physionet_mi(),
-        "needs-numpy" => !has(&["numpy".to_owned()]),
+        "needs-numpy" => !interpreter_has(&["numpy".to_owned()]),
         other => panic!("line {}: unknown mark `{other}`", block.line),
     })
 }
@@ -93,10 +93,19 @@ fn shell(folder: &Path, script: &str) -> Output {
     Command::new("sh").args(["-euc", script]).current_dir(folder).env("PATH", path).output().unwrap()
 }
 
-fn python(folder: &Path, arguments: &[&str]) -> Output {
-    let interpreter = std::env::var("FEDSPD_PYTHON").unwrap_or_else(|_| "python3".into());
-    let output = Command::new(&interpreter).args(arguments).current_dir(folder).output();
-    output.unwrap_or_else(|error| panic!("{interpreter}: {error}"))
+/// The interpreter of an environment with the wheel, if there is one: with it, every block runs.
+fn environment() -> Option<PathBuf> {
+    std::env::var_os("FEDSPD_PYTHON").map(PathBuf::from)
+}
+
+fn python(folder: &Path, program: &str) -> Output {
+    let interpreter = environment().unwrap_or_else(|| "python3".into());
+    // The commands of that environment, whatever else is installed.
+    let own = interpreter.parent().unwrap_or(Path::new("")).display();
+    let path = format!("{own}:{}", std::env::var("PATH").unwrap_or_default());
+    let output =
+        Command::new(&interpreter).args(["-c", program]).current_dir(folder).env("PATH", path).output();
+    output.unwrap_or_else(|error| panic!("{}: {error}", interpreter.display()))
 }
 
 /// The modules that a program imports.
@@ -107,10 +116,11 @@ fn modules(program: &str) -> Vec<String> {
     imports.filter_map(|rest| rest.split([' ', '.']).next().map(str::to_owned)).collect()
 }
 
-fn has(modules: &[String]) -> bool {
-    let program = format!("import {}", modules.join(", "));
-    let interpreter = std::env::var("FEDSPD_PYTHON").unwrap_or_else(|_| "python3".into());
-    Command::new(interpreter).args(["-c", &program]).output().is_ok_and(|output| output.status.success())
+/// Whether these can be imported. An environment that was named for the tests must have them all.
+fn interpreter_has(modules: &[String]) -> bool {
+    let found = python(Path::new("."), &format!("import {}", modules.join(", "))).status.success();
+    assert!(found || environment().is_none(), "FEDSPD_PYTHON cannot import {}", modules.join(", "));
+    found
 }
 
 /// A dataset's definition or an experiment's configuration; one with its name in its first line is a file of the page.
