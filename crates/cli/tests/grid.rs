@@ -81,6 +81,14 @@ fn a_reproduction_without_recordings_says_so_beside_the_published_numbers() {
     let page = std::fs::read_to_string(folder.path().join("runs/reproduce-physionet-mi/report/report.html"))
         .unwrap();
     assert!(page.contains("Not run (") && page.contains("Claim by claim"));
+    // The command says which file is missing where; a page, which may be passed on, does not.
+    let here = folder.path().display().to_string();
+    assert!(out.contains(&here) && !page.contains(&here), "{out}");
+    let (code, _, error) = fedspd(folder.path(), &["reproduce", "physionet-mi", "--only", "spdnett"]);
+    assert!(
+        code == 1 && error.contains("no run has `spdnett` in its name; there are physionet-mi-spdnet, "),
+        "{error}"
+    );
 }
 
 /// The whole path of the paper's second dataset: `.mat` files in its layout, every cell of the grid, the report.
@@ -129,8 +137,12 @@ fn weibo2014_goes_from_its_files_to_the_report() {
     for file in ["tables/paper.tex", "tables/claims.csv", "figures/paper-convergence.svg"] {
         assert!(report.join(file).is_file(), "{file}");
     }
-    // Asked again, nothing is trained, and the report is the same.
+    // Asked again, nothing is trained, and the report is the same; also where the files have moved.
     let (code, again, _) = fedspd(folder.path(), &reproduce);
-    assert_eq!((code, again), (0, out));
+    assert_eq!((code, again), (0, out.clone()));
+    std::fs::rename(folder.path().join("files"), folder.path().join("moved")).unwrap();
+    let (code, moved, error) =
+        fedspd(folder.path(), &reproduce.map(|word| if word == "files" { "moved" } else { word }));
+    assert_eq!((code, moved), (0, out), "{error}");
     assert_eq!(std::fs::read_to_string(report.join("report.html")).unwrap(), page);
 }

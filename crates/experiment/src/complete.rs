@@ -36,7 +36,11 @@ impl Several {
             if manifest.status == Status::Done {
                 return Ok(Ended::Finished);
             }
-            let run = Resumable::open(folder, |begun| begun.run.threads = config.run.threads, progress)?;
+            let here = |begun: &mut Config| {
+                begun.run.threads = config.run.threads;
+                begun.data.root.clone_from(&config.data.root);
+            };
+            let run = Resumable::open(folder, here, progress)?;
             let rounds = run.rounds_left()?;
             return Ok(run.go_on(&mut observer(rounds))?.1);
         }

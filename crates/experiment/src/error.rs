@@ -17,6 +17,9 @@ pub enum Error {
     /// Trials cannot be shared out as asked for.
     #[error(transparent)]
     Sharing(#[from] SharingError),
+    /// Predictions cannot be counted.
+    #[error(transparent)]
+    Confusion(#[from] fedspd_run::ConfusionFault),
     /// A fault of recordings or prepared data.
     #[error(transparent)]
     Data(Box<fedspd_eeg::Error>),

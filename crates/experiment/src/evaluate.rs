@@ -7,13 +7,13 @@ use fedspd_eeg::{About, Alignment};
 use fedspd_manifold::{Real, SpdMetric};
 use fedspd_nn::file::{self, Manifest, Network};
 use fedspd_nn::{EegNet, Evaluation, Model, ParamSet, RawTrials, SpdNet, SpdTrials, Trainer};
-use fedspd_run::{Confusion, RunFolder};
+use fedspd_run::{Confusion, ConfusionFault, RunFolder};
 
+use crate::Error;
 use crate::config::{AlignKind, Mode};
 use crate::experiment::{Z_SCORE, calibrate};
 use crate::runner::saved_config;
 use crate::spectra::check_spectra;
-use crate::{Error, SharingError};
 
 /// What a model made of data.
 pub struct ModelScores {
@@ -176,7 +176,7 @@ fn scores<T: Real, M: Model<T>>(
     Ok(ModelScores { classes: about.classes.clone(), confusion: all, loss, subjects, calibrated })
 }
 
-fn confusion(about: &About, trials: &[usize], evaluation: &Evaluation) -> Result<Confusion, SharingError> {
+fn confusion(about: &About, trials: &[usize], evaluation: &Evaluation) -> Result<Confusion, ConfusionFault> {
     let mut confusion = Confusion::new(about.classes.len());
     for (&trial, &predicted) in trials.iter().zip(&evaluation.predictions) {
         confusion.add(about.origins[trial].label, predicted)?;

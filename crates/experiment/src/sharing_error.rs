@@ -1,9 +1,8 @@
 //! What can go wrong, with the numbers.
 
-use fedspd_run::ConfusionFault;
 use thiserror::Error;
 
-/// Why trials could not be shared out, or predictions not be counted.
+/// Why trials could not be shared out.
 ///
 /// Indices count from zero.
 #[derive(Debug, Error, Clone, PartialEq)]
@@ -129,9 +128,6 @@ pub enum SharingError {
         /// Which of them is for the test.
         fold: usize,
     },
-    /// Trials that cannot be counted.
-    #[error(transparent)]
-    Confusion(#[from] ConfusionFault),
 }
 
 /// What is shown of many names: a dataset may have thousands of subjects.

@@ -67,8 +67,8 @@ impl Sweep {
 /// Which of some scores is chosen: the first with the largest mean, which is the smallest value where values ascend (the paper's rule for `d`).
 pub fn choice(scores: &[Summary]) -> Option<usize> {
     let better = |best: Option<usize>, (place, score): (usize, &Summary)| match best {
-        Some(best) if !(score.mean > scores[best].mean) => Some(best),
+        Some(best) if score.mean <= scores[best].mean => Some(best),
         _ => Some(place),
     };
-    scores.iter().enumerate().fold(None, better)
+    scores.iter().enumerate().filter(|(_, score)| !score.mean.is_nan()).fold(None, better)
 }

@@ -3,6 +3,10 @@
 /// A text in which nothing is a command.
 pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
+    // At the beginning of a row it would be the option of the command before it.
+    if text.starts_with(['[', '*']) {
+        out.push_str("{}");
+    }
     for letter in text.chars() {
         match letter {
             '\\' => out.push_str("\\textbackslash{}"),

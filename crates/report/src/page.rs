@@ -32,7 +32,7 @@ pub(crate) fn page(title: &str, about: &str, sections: &[Section]) -> String {
     }
     let _ = write!(
         out,
-        "</main>\n<footer>Written by fedspd {}. Figures are in <code>figures</code> as SVG, tables in <code>tables</code> as CSV and LaTeX. \
+        "</main>\n<footer>Written by fedspd {}. Its figures as SVG and its tables as CSV and LaTeX are files beside it, unless it was asked for alone. \
          Method: Pautrel, Bouchard, Mian and Ginolhac, FedSPDnet.</footer></body></html>\n",
         env!("CARGO_PKG_VERSION")
     );

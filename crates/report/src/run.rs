@@ -1,6 +1,6 @@
 //! A run, as its folder tells it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use fedspd_run::{
@@ -66,6 +66,10 @@ impl Run {
                 _ => {}
             }
         }
+        // A seed that was not brought to its end has no score yet, so its rounds have no part in a curve.
+        let done: BTreeSet<u64> =
+            results.rows.iter().filter(|row| row.metric.starts_with("final_")).map(|row| row.seed).collect();
+        rounds.retain(|round| done.contains(&round.seed));
         let portrait = portrait(&folder, &manifest)?;
         let mut run = Self {
             label: String::new(),

@@ -105,6 +105,6 @@ fn table(key: &str, sweep: &[SweepRun], runs: &[Run]) -> Table {
         caption: "Macro-F1 in percent, mean ± standard deviation over seeds; the number of parameters; and the share of eigenvalues after the BiMaps that are below eps.".into(),
         head: [key, "validation F1", "test F1", "parameters", "below eps"].map(String::from).into(),
         rows: sweep.iter().zip(runs).map(row).collect(),
-        best: Best::InColumn,
+        best: Best::InTheColumn(1),
     }
 }

@@ -29,6 +29,8 @@ pub enum Best {
     InRow,
     /// The numbers of a column.
     InColumn,
+    /// The numbers of the column in this place alone.
+    InTheColumn(usize),
 }
 
 /// A cell.
@@ -72,6 +74,9 @@ impl Cell {
     }
 }
 
+/// A text of more letters is a sentence.
+const LONG: usize = 40;
+
 impl Table {
     /// Whether a cell is the best of those it is compared with. One alone is not.
     fn is_best(&self, row: usize, column: usize) -> bool {
@@ -79,7 +84,10 @@ impl Table {
         let others: Vec<i64> = match self.best {
             Best::Nowhere => return false,
             Best::InRow => self.rows[row].iter().filter_map(Cell::shown).collect(),
-            Best::InColumn => self.rows.iter().filter_map(|row| row[column].shown()).collect(),
+            Best::InTheColumn(only) if only != column => return false,
+            Best::InColumn | Best::InTheColumn(_) => {
+                self.rows.iter().filter_map(|row| row[column].shown()).collect()
+            }
         };
         others.len() > 1 && others.iter().all(|&other| other <= own)
     }
@@ -165,8 +173,19 @@ impl Table {
 
     /// As a table of LaTeX in the manner of booktabs.
     pub fn latex(&self) -> String {
-        let columns: String =
-            (0..self.head.len()).map(|column| if self.is_number(column) { 'c' } else { 'l' }).collect();
+        let long = |column: usize| {
+            let letters = |cell: &Cell| if let Cell::Word(text) = cell { text.chars().count() } else { 0 };
+            self.rows.iter().any(|row| letters(&row[column]) > LONG)
+        };
+        let sentences = (0..self.head.len()).filter(|&column| long(column)).count().max(1);
+        // Sentences are broken into lines, in columns that share the width.
+        let columns: String = (0..self.head.len())
+            .map(|column| match (self.is_number(column), long(column)) {
+                (true, _) => "c".to_owned(),
+                (_, false) => "l".into(),
+                (_, true) => format!("p{{{:.2}\\linewidth}}", 0.84 / sentences as f64),
+            })
+            .collect();
         let head: Vec<String> = self.head.iter().map(|name| latex::escape(name)).collect();
         let mut out = format!(
             "% Needs \\usepackage{{booktabs}} in the preamble.\n\\begin{{table}}\n  \\centering\n  \\caption{{{}}}\n  \\label{{tab:{}}}\n  \

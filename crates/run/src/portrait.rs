@@ -36,8 +36,9 @@ pub struct InputPortrait {
 
 /// The activity on the scalp that goes with a spatial filter.
 ///
-/// A filter `w` says how channels are combined, not where a source is; the pattern `C w`, with the mean covariance `C`, does (Haufe et al.
-/// 2014, "On the interpretation of weight vectors of linear models in multivariate neuroimaging").
+/// A filter says how channels are combined, not where a source is; its pattern does (Haufe et al. 2014, "On the interpretation of weight vectors of
+/// linear models in multivariate neuroimaging"). With the mean covariance `C`, those of columns `W` that are listened to together are
+/// `C W (W^T C W)^-1`, that of a single direction `w` is `C w` up to its scale.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pattern {
     /// How much the last layer makes of it, as a share of the largest in its list; for a class negative if its power speaks against the class.

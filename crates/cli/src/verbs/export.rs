@@ -57,7 +57,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
         if !model.exists() {
             let run = arguments.run.display();
             return Err(Failure::Usage(format!(
-                "{run} has no model of seed {seed}: the seed is not finished, or each client trained alone"
+                "{run} has no model of seed {seed}: the seed is not finished, each client trained alone, or the weights left the manifold, as a plain mean does"
             )));
         }
         let stored = load_stored(&model)?;

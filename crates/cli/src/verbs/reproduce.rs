@@ -48,6 +48,14 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     let default = || Path::new("runs").join(format!("reproduce-{}", arguments.dataset));
     let folder = arguments.out.clone().unwrap_or_else(default);
     let cells = cells(&arguments.dataset, &changes)?;
+    if let Some(text) = arguments.only.iter().find(|&text| !cells.iter().any(|cell| cell.name.contains(text)))
+    {
+        let names: Vec<&str> = cells.iter().map(|cell| cell.name.as_str()).collect();
+        return Err(Failure::Usage(format!(
+            "no run has `{text}` in its name; there are {}",
+            names.join(", ")
+        )));
+    }
     interrupt::listen("the round", arguments.display.shown());
     let (mut several, mut runs) = (Several::default(), Vec::new());
     for (place, cell) in cells.iter().enumerate() {
@@ -56,15 +64,17 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
         let missing = if wanted {
             writeln!(out, "{} of {}: {}", place + 1, cells.len(), cell.name)?;
             out.flush()?;
-            complete(arguments, &mut several, cell, &path)?
+            let why = complete(arguments, &mut several, cell, &path)?;
+            if let Some(why) = &why {
+                writeln!(out, "  not run: {why}")?;
+            }
+            // A page may be passed on: it does not say which files are missing where.
+            why.map(|_| format!("the recordings of {} are not on this machine", arguments.dataset))
         } else {
             // Some seeds of an earlier call are better than none.
             let some = RunFolder::open(&path).is_ok_and(|run| run.results().is_file());
             (!some).then(|| "not asked for".to_owned())
         };
-        if let Some(why) = missing.as_ref().filter(|_| wanted) {
-            writeln!(out, "  not run: {why}")?;
-        }
         runs.push(CellRun { name: cell.name.clone(), folder: path, missing });
     }
     let report = Report::reproduction(&arguments.dataset, &runs)?;

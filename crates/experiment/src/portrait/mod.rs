@@ -106,7 +106,14 @@ impl Sitting {
             });
             normalised(listened.collect())
         };
-        let columns = if config.blocks() == 0 { Vec::new() } else { columns(d, &heads) };
+        // Columns are sources that are listened to together, and correlated: C W (W^T C W)^-1 tells them apart. A class listens to one direction.
+        let (mut together, mut apart) = (vec![0.0; d * d], vec![0.0; d * d]);
+        let floor = SpectralFunction::Clamp { floor: config.threshold };
+        spectral.apply(floor, &mean(d, &mapped), &mut together)?;
+        spectral.apply(SpectralFunction::Power(-1.0), &together, &mut apart)?;
+        let columns = columns(d, &heads).into_iter().filter(|_| config.blocks() > 0);
+        let columns: Vec<(f64, Vec<f64>)> =
+            columns.map(|(weight, column)| (weight, apply(simd, (d, d), &apart, &column))).collect();
         Ok(InputPortrait {
             name: input.name.clone(),
             columns: patterns(&columns),
@@ -187,6 +194,16 @@ fn apply(simd: Simd, (rows, columns): (usize, usize), matrix: &[f64], vector: &[
     product
 }
 
+/// The mean of some matrices.
+fn mean(n: usize, matrices: &[f64]) -> Vec<f64> {
+    let mut sum = vec![0.0; n * n];
+    for matrix in matrices.chunks_exact(n * n) {
+        sum.iter_mut().zip(matrix).for_each(|(sum, entry)| *sum += entry);
+    }
+    let count = (matrices.len() / (n * n)).max(1) as f64;
+    sum.into_iter().map(|entry| entry / count).collect()
+}
+
 fn eigenvalues(n: usize, matrices: &[f64]) -> Result<Vec<f64>, Error> {
     let mut values = vec![0.0; matrices.len() / n];
     SymmetricEigen::new(n).and_then(|mut eigen| eigen.eigenvalues(matrices, &mut values))?;
@@ -213,7 +230,7 @@ mod tests {
 
     use super::*;
 
-    /// Sources that are mixed by a rotation: the covariance is `A diag(power) A^T`, and the pattern of the filter `a` is `a`.
+    /// Sources that are mixed by a rotation `A`: the covariance is `A P A^T` with their powers `P`, and the pattern of the filter `a` is `a`.
     fn rotation(n: usize) -> Vec<f64> {
         let mut a: Vec<f64> = (0..n * n).map(|i| f64::from(u8::from(i % (n + 1) == 0))).collect();
         for i in 0..n - 1 {
@@ -226,27 +243,32 @@ mod tests {
         a
     }
 
-    fn covariance(n: usize, a: &[f64], power: impl Fn(usize) -> f64) -> Vec<f64> {
-        let entry = |i: usize, j: usize| (0..n).map(|s| a[i * n + s] * power(s) * a[j * n + s]).sum();
+    /// The first two sources have a correlation.
+    fn covariance(n: usize, a: &[f64], power: impl Fn(usize) -> f64, correlation: f64) -> Vec<f64> {
+        let both = |s: usize, t: usize| match (s, t) {
+            _ if s == t => power(s),
+            (0, 1) | (1, 0) => correlation * (power(0) * power(1)).sqrt(),
+            _ => 0.0,
+        };
+        let entry = |i: usize, j: usize| {
+            (0..n * n).map(|st| a[i * n + st / n] * both(st / n, st % n) * a[j * n + st % n]).sum()
+        };
         (0..n * n).map(|place| entry(place / n, place % n)).collect()
     }
 
     /// Twelve trials of five sources, of which the second is strong in class 1.
-    fn sitting(n: usize) -> (Sitting, Vec<f64>) {
+    fn sitting(n: usize, correlation: f64) -> (Sitting, Vec<f64>) {
         let a = rotation(n);
         let labels: Vec<usize> = (0..12).map(|trial| trial % 2).collect();
         let trial = |(trial, &label): (usize, &usize)| {
             let power = |s: usize| {
                 1.0 + s as f64 + 0.1 * trial as f64 + if s == 1 { 9.0 * label as f64 } else { 0.0 }
             };
-            covariance(n, &a, power)
+            covariance(n, &a, power, correlation)
         };
         let matrices: Vec<f64> = labels.iter().enumerate().flat_map(trial).collect();
-        let mut mean = vec![0.0; n * n];
-        for matrix in matrices.chunks_exact(n * n) {
-            mean.iter_mut().zip(matrix).for_each(|(mean, entry)| *mean += entry / 12.0);
-        }
-        let input = Input { name: "all".into(), matrices, mixing: Some(mean) };
+        let mixing = Some(mean(n, &matrices));
+        let input = Input { name: "all".into(), matrices, mixing };
         (Sitting { labels, inputs: vec![input] }, a)
     }
 
@@ -271,7 +293,7 @@ mod tests {
     #[test]
     fn a_pattern_is_where_its_source_is_and_does_not_depend_on_the_basis() {
         let n = 5;
-        let (sitting, a) = sitting(n);
+        let (sitting, a) = sitting(n, 0.0);
         let source: Vec<f64> = (0..n).map(|row| a[row * n + 1]).collect();
         let peak = source.iter().fold(0.0_f64, |peak, &x| if x.abs() > peak.abs() { x } else { peak });
         for rotated in [false, true] {
@@ -289,10 +311,30 @@ mod tests {
         }
     }
 
+    /// Where sources are correlated, `C w` has both of them in it.
+    #[test]
+    fn patterns_of_columns_are_those_of_correlated_sources_too() {
+        let n = 5;
+        for correlation in [0.0, 0.6, -0.8] {
+            let (sitting, a) = sitting(n, correlation);
+            let (config, parameters) = network(n, &a, false);
+            let portrait = sitting.portrait(&config, &parameters).unwrap();
+            // The second column, which the last layer listens to, comes first.
+            for (pattern, source) in portrait.inputs[0].columns.iter().zip([1, 0]) {
+                let source: Vec<f64> = (0..n).map(|row| a[row * n + source]).collect();
+                let peak =
+                    source.iter().fold(0.0_f64, |peak, &x| if x.abs() > peak.abs() { x } else { peak });
+                for (found, expected) in pattern.channels.iter().zip(&source) {
+                    assert!((found - expected / peak).abs() < 1e-12, "{correlation}: {found} {expected}");
+                }
+            }
+        }
+    }
+
     #[test]
     fn spectra_are_quantiles_and_eigenvalues_below_the_threshold_are_counted() {
         let n = 5;
-        let (sitting, a) = sitting(n);
+        let (sitting, a) = sitting(n, 0.0);
         let (mut config, parameters) = network(n, &a, false);
         let portrait = sitting.portrait(&config, &parameters).unwrap();
         let input = &portrait.inputs[0];

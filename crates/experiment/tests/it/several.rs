@@ -40,6 +40,9 @@ fn the_smallest_value_at_the_maximum_is_chosen() {
     assert_eq!(choice(&scores(&[0.3, 0.5, 0.5, 0.4])), Some(1));
     assert_eq!(choice(&scores(&[0.3])), Some(0));
     assert_eq!(choice(&[]), None);
+    // What was not measured is not chosen.
+    assert_eq!(choice(&scores(&[f64::NAN, 0.3, 0.2])), Some(1));
+    assert_eq!(choice(&scores(&[f64::NAN])), None);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::Ink;
+use super::ink::SERIES;
 use super::letters::{Anchor, Letters};
 use super::text::escape;
 
@@ -121,7 +122,8 @@ impl Canvas {
     /// The marker of a series: disc, square, triangle, diamond, ring, cross.
     pub fn marker(&mut self, (x, y): (f64, f64), series: usize, size: f64, opacity: f64) {
         let (ink, r) = (Ink::Series(series), size);
-        match series % 6 {
+        // The second time round a colour has another shape.
+        match (series + series / SERIES) % SERIES {
             1 => {
                 self.polygon(&[(x - r, y - r), (x + r, y - r), (x + r, y + r), (x - r, y + r)], ink, opacity);
             }

@@ -68,6 +68,9 @@ pub struct Lines<'a> {
 /// Names at the ends of curves may take so much of a panel; longer ones go to a legend above.
 const WIDEST_LABEL: f64 = 150.0;
 
+/// Dashes of levels.
+const LEVELS: [&str; 5] = ["3 3", "9 3", "1 2.5", "9 3 2 3", "5 2 1 2 1 2"];
+
 /// A curve of so many points or fewer shows them.
 const FEW: usize = 12;
 
@@ -98,8 +101,9 @@ impl Lines<'_> {
         }
         let mut ends: Vec<(&str, f64, Stroke)> = Vec::new();
         let mut early: Vec<(&str, (f64, f64), Ink)> = Vec::new();
-        for level in self.references {
-            let stroke = Stroke { ink: Ink::Muted, width: 1.2, dash: "3 3" };
+        for (place, level) in self.references.iter().enumerate() {
+            let dash = LEVELS[place % LEVELS.len()];
+            let stroke = Stroke { ink: Ink::Muted, width: 1.2, dash };
             if let Some(at) = plot.y(level.y) {
                 let (left, right) = (plot.area.left, plot.area.left + plot.area.width);
                 plot.canvas.line((left, at), (right, at), stroke);

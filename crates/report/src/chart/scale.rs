@@ -82,8 +82,9 @@ impl Scale {
             // Minus zero is zero.
             let value = if value.abs() < step * 1e-6 { 0.0 } else { value };
             let plain = format!("{value:.decimals$}").replace('-', "−");
-            let label =
-                if value.abs() >= 1e5 || (step < 1e-4 && value != 0.0) { short(value) } else { plain };
+            // Few letters where they tell the ticks apart.
+            let tiny = step < 1e-4 && self.high.abs().max(self.low.abs()) < 100.0 * step;
+            let label = if value.abs() >= 1e5 || tiny { short(value) } else { plain };
             Tick { value, label }
         };
         (0..=count).map(tick).collect()
@@ -164,6 +165,8 @@ mod tests {
             labels(Scale::linear(0.9990, 1.0), 5),
             ["0.9990", "0.9992", "0.9994", "0.9996", "0.9998", "1.0000"]
         );
+        assert_eq!(labels(Scale::linear(0.999_98, 1.0), 2), ["0.99998", "0.99999", "1.00000"]);
+        assert_eq!(labels(Scale::linear(0.0, 4e-6), 2), ["0", "2·10⁻⁶", "4·10⁻⁶"]);
         assert_eq!(labels(Scale::log(2e-7, 3e-1), 4), ["10⁻⁶", "10⁻⁴", "10⁻²"]);
         assert_eq!(labels(Scale::log(0.8, 12.0), 6), ["1", "2", "5", "10"]);
     }

@@ -81,7 +81,10 @@ fn deviation(grid: &Grid) -> Claim {
         }),
         both(&|model, _, suffix| {
             let run = grid.get(&format!("{model}{suffix}"));
-            run.map_or(NOT_RUN.into(), |run| format!("{:.1}", 100.0 * run.headline().macro_f1.std))
+            run.map_or(NOT_RUN.into(), |run| match run.headline().macro_f1.std {
+                std if std.is_nan() => "unknown with one seed".into(),
+                std => format!("{:.1}", 100.0 * std),
+            })
         }),
     )
 }
@@ -114,14 +117,17 @@ fn sent(grid: &Grid) -> Claim {
     let published = |model: &str| entry(&grid.dataset, model, "full").map_or(0, |entry| entry.parameters);
     let ours = |model: &str| {
         let shown = |run: &Run| {
-            let bytes_of = |round: &fedspd_run::Round| (round.bytes_up + round.bytes_down) as f64;
-            let round = run.rounds.first().map_or(0.0, bytes_of);
-            format!("{} ({} a round)", run.manifest.parameters, bytes(round))
+            let Some(round) = run.rounds.first() else { return NOT_RUN.into() };
+            let (size, precision) =
+                if run.word("model.precision") == "f32" { (4, "f32") } else { (8, "f64") };
+            let sent = round.bytes_up / (size * round.participants.len().max(1) as u64);
+            let both_ways = bytes((round.bytes_up + round.bytes_down) as f64);
+            format!("{sent} of {} in {precision}, {both_ways} a round", run.manifest.parameters)
         };
         grid.get(model).map_or(NOT_RUN.into(), shown)
     };
     (
-        "Federated SPDnet communicates fewer parameters per round",
+        "Federated SPDnet communicates fewer parameters per round: those that a client sends of those that it has, and the bytes of all clients both ways",
         format!("SPDnet {}, EEGNet {}", published("spdnet"), published("eegnet")),
         format!("SPDnet {}, EEGNet {}", ours("spdnet"), ours("eegnet")),
     )

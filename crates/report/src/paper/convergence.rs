@@ -18,7 +18,13 @@ pub(super) fn run<'a>(grid: &'a Grid, (method, model, _): (&str, &str, &str), ha
 }
 
 pub(super) fn section(grid: &Grid) -> Section {
-    let panels: Vec<Canvas> = [false, true].into_iter().map(|half| panel(grid, half)).collect();
+    let both = [false, true].map(|half| (half, curves(grid, half)));
+    // The paper's axes, or wider ones where ours go beyond: both panels have the same.
+    let points = || both.iter().flat_map(|(_, series)| series).flat_map(|series| &series.points);
+    let heights = points().flat_map(|point| point.band.map_or([point.y; 2], |(low, high)| [low, high]));
+    let x = Scale::linear(0.0, points().map(|point| point.x).fold(150.0, f64::max));
+    let y = Scale::around(heights.chain([10.0, 50.0]), false);
+    let panels: Vec<Canvas> = both.iter().map(|(half, series)| panel(grid, *half, series, (x, y))).collect();
     let figure = Figure {
         slug: "paper-convergence".into(),
         title: "Test F1 by round, published and ours".into(),
@@ -32,7 +38,7 @@ pub(super) fn section(grid: &Grid) -> Section {
     Section { slug: "paper-convergence", title: "The paper’s figure", parts: vec![Part::Figure(figure)] }
 }
 
-fn panel(grid: &Grid, half: bool) -> Canvas {
+fn curves(grid: &Grid, half: bool) -> Vec<Series> {
     let participation = if half { 0.5 } else { 1.0 };
     let mut series = Vec::new();
     for (style, method) in METHODS.into_iter().enumerate() {
@@ -49,14 +55,18 @@ fn panel(grid: &Grid, half: bool) -> Canvas {
             series.push(curve(method.2, style, &run.course(|round| round.test_f1), 100.0));
         }
     }
+    series
+}
+
+fn panel(grid: &Grid, half: bool, series: &[Series], (x, y): (Scale, Scale)) -> Canvas {
     let chance = grid.runs.first().map(|(_, run)| 100.0 / run.manifest.classes.len().max(1) as f64);
     let references: Vec<Reference> =
         chance.map(|y| Reference { name: "chance".into(), y }).into_iter().collect();
     Lines {
         heading: if half { "half participation" } else { "full participation" },
-        x: Axis::on("round", Scale::linear(0.0, 150.0)),
-        y: Axis::on("test F1, %", Scale::linear(10.0, 50.0)),
+        x: Axis::on("round", x),
+        y: Axis::on("test F1, %", y),
         references: &references,
     }
-    .draw(&series)
+    .draw(series)
 }

@@ -30,6 +30,13 @@ struct Grid {
     missing: Vec<(String, String)>,
 }
 
+/// The runs of one experiment with another part held out in each.
+struct Folds<'a> {
+    runs: Vec<&'a Run>,
+    /// How many there are when all are run.
+    expected: usize,
+}
+
 impl Grid {
     /// The run with a name after that of the dataset, such as `spdnet-half`.
     fn get(&self, name: &str) -> Option<&Run> {
@@ -37,10 +44,13 @@ impl Grid {
         self.runs.iter().find(|(own, _)| *own == name).map(|(_, run)| run)
     }
 
-    /// The runs whose names begin so.
-    fn folds(&self, prefix: &str) -> Vec<&Run> {
+    /// The runs whose names begin so, with those that are not there counted.
+    fn folds(&self, prefix: &str) -> Folds<'_> {
         let prefix = format!("{}-{prefix}", self.dataset);
-        self.runs.iter().filter(|(name, _)| name.starts_with(&prefix)).map(|(_, run)| run).collect()
+        let runs: Vec<&Run> =
+            self.runs.iter().filter(|(name, _)| name.starts_with(&prefix)).map(|(_, run)| run).collect();
+        let missing = self.missing.iter().filter(|(name, _)| name.starts_with(&prefix)).count();
+        Folds { expected: runs.len() + missing, runs }
     }
 }
 

@@ -5,6 +5,7 @@ use super::{Grid, missing};
 use crate::Run;
 use crate::sections::{Part, Section};
 use crate::table::{Best, Cell, Table};
+use crate::words::count;
 
 /// Settings by their names in the table, in the presets, and as one reads them.
 pub(super) const SETTINGS: [(&str, &str, &str); 3] = [
@@ -48,7 +49,7 @@ fn table(grid: &Grid) -> Table {
     });
     let seeds: Vec<usize> = cells.filter_map(|name| grid.get(&name)).map(Run::seeds_done).collect();
     let seeds = match (seeds.iter().min(), seeds.iter().max()) {
-        (Some(least), Some(most)) if least == most => format!("{most} seeds"),
+        (Some(least), Some(most)) if least == most => count(*most, "seed"),
         (Some(least), Some(most)) => format!("{least} to {most} seeds"),
         _ => "no seeds".into(),
     };

@@ -31,8 +31,12 @@ fn fairness(runs: &[Run]) -> Figure {
             sorted.sort_by(f64::total_cmp);
             let quantile =
                 |share: f64| sorted.get((share * (sorted.len().max(1) - 1) as f64).round() as usize).copied();
-            let mean = sorted.iter().sum::<f64>() / sorted.len().max(1) as f64;
-            let worst = sorted.first().copied().unwrap_or(f64::NAN);
+            let Some(&worst) = sorted.first() else {
+                words.push(format!("{}: no client has test trials", run.label));
+                let note = "no test trials".into();
+                return Row { name: run.label.clone(), style: run.style, note, ..Row::default() };
+            };
+            let mean = sorted.iter().sum::<f64>() / sorted.len() as f64;
             words.push(format!("{}: mean {mean:.1}, worst {worst:.1} percent", run.label));
             let interval = quantile(0.25).zip(quantile(0.75));
             Row {

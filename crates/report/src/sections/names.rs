@@ -29,13 +29,14 @@ pub(super) fn excluded(run: &Run, name_subjects: bool, several: bool) -> Option<
     Some(format!("Left out{whose}: {total}. {}.", each.collect::<Vec<_>>().join("; ")))
 }
 
-/// A reason without the name of whom it is about, which some have as a word.
+/// A reason without the name of whom it is about: anywhere, or, where the name is a number, as a word by itself.
 fn nameless(reason: &str, subject: &str) -> String {
+    if subject.chars().any(char::is_alphabetic) {
+        return reason.replace(subject, "…");
+    }
     let word = |word: &str| {
         let bare = word.trim_matches(|letter: char| !letter.is_alphanumeric());
-        let own = !subject.is_empty()
-            && (bare == subject || (subject.chars().any(char::is_alphabetic) && word.contains(subject)));
-        if own { "…".to_owned() } else { word.to_owned() }
+        if !subject.is_empty() && bare == subject { "…".to_owned() } else { word.to_owned() }
     };
     reason.split(' ').map(word).collect::<Vec<_>>().join(" ")
 }

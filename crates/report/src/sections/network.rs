@@ -106,7 +106,7 @@ fn classes(
             peaks.collect::<Vec<_>>().join("; ")
         ),
         caption: format!(
-            "For each class the direction that the last layer weighs most, as the pattern of activity that goes with it (not the filter, which also cancels noise; Haufe et al. 2014). Heads are seen from above, nose up; dots are \
+            "For each class the direction that the last layer weighs most, as the pattern of activity that goes with it (C w, not the filter w, which also cancels noise; Haufe et al. 2014). Heads are seen from above, nose up; dots are \
              electrodes. Orange and blue are opposite signs, which are arbitrary: what counts is where a map is strong and where it changes sign. Power of this activity speaks for the class or against it. Between electrodes: \
              spherical splines. Seed {seed}.{unknown}"
         ),
@@ -143,7 +143,7 @@ fn columns(
             input.columns.len()
         ),
         caption: format!(
-            "The {count} columns of {} that the last layer makes most of, as patterns of activity, most relevant first; the relevance is a share of the largest. Only the space that the columns span together has a meaning of its own, so look \
+            "The {count} columns of {} that the last layer makes most of, as patterns of activity, C W (WᵀCW)⁻¹, most relevant first; the relevance is a share of the largest. Only the space that the columns span together has a meaning of its own, so look \
              for what several of them share: a focus over C3, Cz or C4 is what movement of hands and feet leads one to expect, a rim of strong values is muscle or movement. Seed {seed}.{unknown}",
             input.columns.len()
         ),

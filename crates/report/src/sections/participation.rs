@@ -126,8 +126,9 @@ fn grid(heading: &str, run: &Run) -> Canvas {
     canvas.canvas.fill(&path, Ink::Series(run.style), 0.85);
     for round in &rounds {
         for dropped in &round.dropped {
-            let client = run.client_place(round.seed, &dropped.client).map_or(0.0, |place| place as f64);
-            if let Some(at) = canvas.at(f64::from(round.round), -client - 1.0) {
+            let place = run.client_place(round.seed, &dropped.client);
+            let at = place.and_then(|place| canvas.at(f64::from(round.round), -(place as f64) - 1.0));
+            if let Some(at) = at {
                 canvas.canvas.marker(at, 4, (pitch * 0.4).min(4.0), 1.0);
             }
         }

@@ -5,7 +5,7 @@ use fedspd_run::{Status, Summary};
 use super::{Part, Section};
 use crate::Run;
 use crate::table::{Best, Cell, Table};
-use crate::words::{count, percent, share};
+use crate::words::{count, list, percent, share};
 
 pub(super) fn section(runs: &[Run]) -> Section {
     let mut parts = vec![Part::Text(sentence(runs)), Part::Table(headline(runs))];
@@ -148,9 +148,14 @@ fn methods(runs: &[Run]) -> Table {
         let mut cells: Vec<Cell> = own[..3].iter().map(Cell::word).collect();
         cells.push(Cell::Number(own[3].clone()));
         cells.extend(ways.iter().map(|column| {
-            // The first run of its kind; a table has no room for another.
-            let run = runs.iter().find(|run| kind(run) == *own && way(run) == *column);
-            run.map_or(Cell::word("–"), |run| cell(&run.headline().macro_f1))
+            let same: Vec<&Run> =
+                runs.iter().filter(|run| kind(run) == *own && way(run) == *column).collect();
+            match same[..] {
+                [] => Cell::word("–"),
+                [run] => cell(&run.headline().macro_f1),
+                // They differ in something that has no place here; the headline has a row for each.
+                _ => Cell::Word(format!("{} runs", same.len())),
+            }
         }));
         cells
     };
@@ -200,17 +205,20 @@ fn cautions(runs: &[Run]) -> Vec<String> {
     }
     if any(&listens_low) {
         cautions.push(
-            "The band goes below 4 Hz. Slow activity right after the cue follows the eyes and the picture on the screen: such a score is not evidence of motor imagery.".to_owned(),
+            "The band goes below 8 Hz. Slow activity right after the cue follows the eyes and the picture on the screen: such a score is not evidence of motor imagery.".to_owned(),
         );
     }
     for run in runs.iter().filter(|run| run.manifest.status != Status::Done) {
         let (done, all) = (run.seeds_done(), run.manifest.seeds.len());
         cautions.push(format!("“{}” is not complete: {done} of {all} seeds are done.", run.label));
     }
-    for run in runs.iter().filter(|run| run.seeds_done() == 1) {
+    let alone: Vec<String> =
+        runs.iter().filter(|run| run.seeds_done() == 1).map(|run| format!("“{}”", run.label)).collect();
+    if !alone.is_empty() {
+        let verb = if alone.len() == 1 { "has" } else { "have" };
         cautions.push(format!(
-            "“{}” has one seed: nothing is known about how far another would be off.",
-            run.label
+            "{} {verb} one seed: nothing is known about how far another would be off.",
+            list(&alone)
         ));
     }
     for run in runs {
@@ -232,7 +240,7 @@ fn listens_low(run: &Run) -> bool {
         let first = band.get(0);
         first
             .and_then(|first| first.as_float().or(first.as_integer().map(|hertz| hertz as f64)))
-            .is_some_and(|hertz| hertz < 4.0)
+            .is_some_and(|hertz| hertz < 8.0)
     };
     let bands = run.setting("covariance.bands").and_then(toml::Value::as_array);
     run.setting("data.band").is_some_and(low) || bands.is_some_and(|bands| bands.iter().any(low))

@@ -7,7 +7,7 @@ use crate::table::{Best, Cell, Table};
 use crate::words::{bytes, class, count, duration, list, share};
 
 pub(crate) fn section(runs: &[Run], name_subjects: bool) -> Section {
-    let mut parts = vec![Part::Table(facts(runs))];
+    let mut parts: Vec<Part> = facts(runs).into_iter().map(Part::Table).collect();
     for run in runs {
         parts.extend(excluded(run, name_subjects, runs.len() > 1).map(Part::Text));
     }
@@ -86,7 +86,7 @@ fn of(run: &Run) -> Vec<(&'static str, String)> {
         facts.push(("weights of clients", manifest.weights.clone()));
     }
     facts.extend([
-        ("seeds", manifest.seeds.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")),
+        ("seeds", seeds(run)),
         (
             "orthonormality",
             format!("largest |WᵀW − I| of a final model {:.1e}", run.headline().feasibility_error),
@@ -107,6 +107,14 @@ fn of(run: &Run) -> Vec<(&'static str, String)> {
         ("configuration, hash", manifest.config_hash.clone()),
     ]);
     facts
+}
+
+fn seeds(run: &Run) -> String {
+    let all = run.manifest.seeds.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    match run.manifest.seeds.len() - run.seeds_done().min(run.manifest.seeds.len()) {
+        0 => all,
+        _ => format!("{all}; {} done", run.seeds_done()),
+    }
 }
 
 fn split(run: &Run) -> String {
@@ -167,24 +175,48 @@ fn alignment(run: &Run) -> String {
     }
 }
 
-fn facts(runs: &[Run]) -> Table {
+/// More runs than this beside each other are wider than a sheet of paper.
+const ABREAST: usize = 3;
+
+/// What all runs have in common once, and the rest with few runs beside each other.
+fn facts(runs: &[Run]) -> Vec<Table> {
+    let all: Vec<Vec<(&str, String)>> = runs.iter().map(of).collect();
     let mut names: Vec<&str> = Vec::new();
-    for (name, _) in runs.iter().flat_map(of) {
-        if !names.contains(&name) {
+    for (name, _) in all.iter().flatten() {
+        if !names.contains(name) {
             names.push(name);
         }
     }
-    let row = |name: &&str| {
-        let value = |run: &Run| {
-            of(run).into_iter().find(|(other, _)| other == name).map_or("–".into(), |(_, value)| value)
-        };
-        std::iter::once(Cell::word(*name)).chain(runs.iter().map(|run| Cell::Word(value(run)))).collect()
+    let value = |facts: &[(&str, String)], name: &str| {
+        facts.iter().find(|(other, _)| *other == name).map_or("–".to_owned(), |(_, value)| value.clone())
     };
-    Table {
-        slug: "facts".into(),
-        caption: "What is needed to do it again, and to know whether two runs may be compared.".into(),
-        head: std::iter::once(String::new()).chain(runs.iter().map(|run| run.label.clone())).collect(),
-        rows: names.iter().map(row).collect(),
+    let is_common = |name: &str| all.iter().all(|facts| value(facts, name) == value(&all[0], name));
+    let (common, own): (Vec<&str>, Vec<&str>) =
+        names.into_iter().partition(|name| runs.len() > ABREAST && is_common(name));
+    let table = |slug: String, caption: &str, names: &[&str], runs: Vec<(&str, &[(&str, String)])>| Table {
+        slug,
+        caption: caption.into(),
+        head: std::iter::once("").chain(runs.iter().map(|(label, _)| *label)).map(String::from).collect(),
+        rows: names
+            .iter()
+            .map(|name| {
+                let values = runs.iter().map(|(_, facts)| Cell::Word(value(facts, name)));
+                std::iter::once(Cell::word(*name)).chain(values).collect()
+            })
+            .collect(),
         best: Best::Nowhere,
+    };
+    let mut tables = Vec::new();
+    if !common.is_empty() {
+        let every = vec![("all runs", &all[0][..])];
+        tables.push(table("facts".into(), "What all runs have in common.", &common, every));
     }
+    let labels = runs.iter().map(|run| run.label.as_str());
+    let beside: Vec<(&str, &[(&str, String)])> = labels.zip(all.iter().map(Vec::as_slice)).collect();
+    for (place, few) in beside.chunks(ABREAST).enumerate() {
+        let slug = if runs.len() > ABREAST { format!("facts-{}", place + 1) } else { "facts".into() };
+        let caption = "What is needed to do it again, and to know whether two runs may be compared.";
+        tables.push(table(slug, caption, &own, few.to_vec()));
+    }
+    tables
 }

@@ -136,6 +136,29 @@ fn one_seed_has_no_deviation() {
     assert!(page.contains("has one seed") && page.contains("no deviation to show") && !page.contains("NaN"));
 }
 
+/// A seed that was stopped half-way cuts no curve short and makes no band.
+#[test]
+fn curves_are_those_of_finished_seeds() {
+    let root = tempdir().unwrap();
+    let whole = Plan { seeds: 1, ..Plan::default() }.write(root.path(), "whole");
+    let stopped = Plan { seeds: 3, stopped: 2, ..Plan::default() }.write(root.path(), "stopped");
+    let [whole, stopped] = [whole, stopped].map(|run| Report::new(&[run], false).unwrap());
+    let table = |report: &Report| report.files(&[Format::Csv])["tables/convergence.csv"].clone();
+    assert_eq!(table(&whole).lines().count(), 13);
+    assert_eq!(table(&whole), table(&stopped));
+    let page = stopped.html();
+    assert!(page.contains("is not complete: 1 of 3 seeds are done") && page.contains("0, 1, 2; 1 done"));
+}
+
+/// Runs that differ in something else have no place of their own in the paper's form of table; none is dropped in silence.
+#[test]
+fn a_table_of_methods_says_where_several_runs_are() {
+    let root = tempdir().unwrap();
+    let runs = ["a", "b"].map(|name| Plan::default().write(root.path(), name));
+    let methods = Report::new(&runs, false).unwrap().files(&[Format::Csv])["tables/methods.csv"].clone();
+    assert!(methods.contains("2 runs"), "{methods}");
+}
+
 #[test]
 fn the_paper_s_size_stays_below_two_megabytes() {
     let root = tempdir().unwrap();
@@ -178,6 +201,11 @@ fn a_table_of_latex_has_the_best_of_each_row_in_bold() {
 \end{table}
 "
     );
+    let words = |text: &str| Table { rows: vec![vec![Cell::word(text); 4]], ..table.clone() }.latex();
+    assert!(words("[16, 8]").contains("    {}[16, 8] & "), "not the option of \\midrule");
+    assert!(words(&"a sentence ".repeat(9)).contains(r"{p{0.21\linewidth}p{"), "lines are broken");
+    let only = Table { best: Best::InTheColumn(2), ..table.clone() }.latex();
+    assert!(only.contains(r"$\mathbf{51.0} \pm 1.0$") && !only.contains(r"\mathbf{43.1}"), "{only}");
     assert_eq!(
         table.csv(),
         "dataset,Centr. mean,Centr. std,Full mean,Full std,Half mean,Half std\nphysionet_mi,43.1,0.5,39.46,0.6,39.54,0.9\nweibo,51,,51.04,1,,\n"

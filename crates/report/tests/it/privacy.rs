@@ -22,6 +22,16 @@ fn no_file_names_a_subject_a_client_or_a_place_unless_asked() {
     assert!(page.contains("1 warning"));
 }
 
+/// Also where a name is two words.
+#[test]
+fn a_name_within_a_reason_is_not_told() {
+    let root = tempdir().unwrap();
+    let run = Plan { subject: "Anna Mueller ", ..Plan::default() }.write(root.path(), "run");
+    for (name, text) in Report::new(&[&run], false).unwrap().files(&Format::ALL) {
+        assert!(!text.contains("Anna") && !text.contains("Mueller"), "{name}");
+    }
+}
+
 #[test]
 fn who_asks_gets_the_names() {
     let root = tempdir().unwrap();

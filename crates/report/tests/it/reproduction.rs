@@ -76,3 +76,32 @@ fn what_was_not_run_is_told_with_its_reason() {
     assert!(html.contains("Not run (the recordings are not there)"));
     assert!(html.contains("EEGNet not run"), "a claim that cannot be judged says so");
 }
+
+/// Some folds are not all of them.
+#[test]
+fn folds_are_shown_when_all_are_there() {
+    let root = tempdir().unwrap();
+    let mut cells = reproduction(root.path());
+    let last = cells.iter_mut().find(|cell| cell.name.ends_with("best-runs-2")).unwrap();
+    last.missing = Some("not asked for".into());
+    let files = Report::reproduction("physionet-mi", &cells).unwrap().files(&[Format::Csv]);
+    assert!(files["tables/beyond.csv"].contains("not run to the end: 2 of 3 folds"));
+}
+
+/// What is true of one dataset is not said of another.
+#[test]
+fn cautions_are_those_of_the_dataset() {
+    let root = tempdir().unwrap();
+    let cell = |name: &str| CellRun {
+        name: format!("weibo2014-{name}"),
+        folder: Plan { seeds: 1, portrait: false, ..Plan::default() }.write(root.path(), name),
+        missing: None,
+    };
+    let cells = ["spdnet", "spdnet-half", "eegnet", "best", "best-subjects-0", "best-subjects-1"].map(cell);
+    let html = Report::reproduction("weibo2014", &cells).unwrap().html();
+    assert!(!html.contains("blocked by run") && !html.contains("whole runs held out"));
+    assert!(html.contains("pools 2 folds") && html.contains("as run here (1 seed)"));
+    // One seed has no deviation, and a claim about it says so.
+    assert!(html.contains("unknown with one seed") && !html.contains("NaN"));
+    assert!(html.contains("2452 of 2452 in f64"));
+}
