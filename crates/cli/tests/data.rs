@@ -62,11 +62,11 @@ fn the_list_has_licences_exclusions_and_citations() {
 
 #[test]
 fn where_names_the_folders() {
-    let (code, out, _) = fedspd(&["data", "where", "--root", "/data"]);
+    let (code, out, _) = fedspd(&["data", "where", "--root", "/nowhere/data"]);
     assert_eq!(code, 0);
-    assert!(out.starts_with("searched, in this order:\n  /data (not there)\n"), "{out}");
-    assert!(out.ends_with("downloads go to:\n  /data\n"), "{out}");
-    assert_eq!(json(&["data", "where", "--root", "/data", "--format", "json"])["downloads"], "/data");
+    assert!(out.starts_with("searched, in this order:\n  /nowhere/data (not there)\n"), "{out}");
+    assert!(out.ends_with("downloads go to:\n  /nowhere/data\n"), "{out}");
+    assert_eq!(json(&["data", "where", "--root", "/nowhere/data", "--format", "json"])["downloads"], "/nowhere/data");
 }
 
 #[test]
