@@ -66,7 +66,10 @@ fn where_names_the_folders() {
     assert_eq!(code, 0);
     assert!(out.starts_with("searched, in this order:\n  /nowhere/data (not there)\n"), "{out}");
     assert!(out.ends_with("downloads go to:\n  /nowhere/data\n"), "{out}");
-    assert_eq!(json(&["data", "where", "--root", "/nowhere/data", "--format", "json"])["downloads"], "/nowhere/data");
+    assert_eq!(
+        json(&["data", "where", "--root", "/nowhere/data", "--format", "json"])["downloads"],
+        "/nowhere/data"
+    );
 }
 
 #[test]

@@ -74,6 +74,19 @@ impl Cell {
     }
 }
 
+/// A text in which words that nobody reads as one, such as a hash, may be broken into lines.
+fn breakable(text: &str) -> String {
+    let word = |word: &str| {
+        if word.len() < 64 || !word.bytes().all(|letter| letter.is_ascii_hexdigit()) {
+            return word.to_owned();
+        }
+        let parts: Vec<&str> =
+            (0..word.len()).step_by(16).map(|at| &word[at..word.len().min(at + 16)]).collect();
+        parts.join("<wbr>")
+    };
+    text.split(' ').map(word).collect::<Vec<_>>().join(" ")
+}
+
 /// A text of more letters is a sentence.
 const LONG: usize = 40;
 
@@ -106,7 +119,7 @@ impl Table {
         for (place, row) in self.rows.iter().enumerate() {
             out += "<tr>";
             for (column, cell) in row.iter().enumerate() {
-                let text = escape(&cell.text("\u{a0}±\u{a0}"));
+                let text = breakable(&escape(&cell.text("\u{a0}±\u{a0}")));
                 let text = if self.is_best(place, column) { format!("<b>{text}</b>") } else { text };
                 let _ = match (column, self.is_number(column)) {
                     (0, _) => write!(out, "<th scope=\"row\">{text}</th>"),
