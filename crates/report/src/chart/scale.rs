@@ -109,7 +109,10 @@ impl Scale {
             let value = factor * 10_f64.powi(power);
             Tick { value, label: short(value) }
         });
-        ticks.filter(|tick| self.place(tick.value).is_some()).collect()
+        let ticks: Vec<Tick> = ticks.filter(|tick| self.place(tick.value).is_some()).collect();
+        // Within a few percent there is no such number, or one: then the round numbers of equal steps.
+        let (low, high) = self.ends();
+        if ticks.len() < 2 { Self::linear(low, high).linear_ticks(about) } else { ticks }
     }
 }
 
@@ -169,6 +172,7 @@ mod tests {
         assert_eq!(labels(Scale::linear(0.0, 4e-6), 2), ["0", "2·10⁻⁶", "4·10⁻⁶"]);
         assert_eq!(labels(Scale::log(2e-7, 3e-1), 4), ["10⁻⁶", "10⁻⁴", "10⁻²"]);
         assert_eq!(labels(Scale::log(0.8, 12.0), 6), ["1", "2", "5", "10"]);
+        assert_eq!(labels(Scale::log(1.1, 1.9), 4), ["1.2", "1.4", "1.6", "1.8"]);
     }
 
     #[test]
