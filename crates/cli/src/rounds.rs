@@ -46,7 +46,8 @@ impl Observer for Rounds {
         let percent =
             |score: Option<f64>| score.map_or("–".to_owned(), |score| format!("{:.1}", 100.0 * score));
         let text = format!(
-            "seed {seed}, round {round} of {rounds}, {clients} clients, validation F1 {}",
+            "seed {seed}, round {round} of {rounds}, {clients} client{}, validation F1 {}",
+            if clients == 1 { "" } else { "s" },
             percent(validation_f1)
         );
         if self.verbose {

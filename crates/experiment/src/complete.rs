@@ -7,6 +7,7 @@ use fedspd_run::{Manifest, RunFolder, Status};
 
 use crate::config::Config;
 use crate::experiment::Experiment;
+use crate::runner::saved_config;
 use crate::{Ended, Error, Observer, Resumable, run};
 
 /// Runs of several configurations, one after the other. Data are loaded again only where another configuration needs others.
@@ -30,7 +31,10 @@ impl Several {
     ) -> Result<Ended, Error> {
         if let Ok(begun) = RunFolder::open(folder) {
             let manifest = Manifest::read(&begun.manifest())?;
-            if manifest.config_hash != config.hash() {
+            // Recordings may have moved: what they are is checked by their own hash.
+            let mut own = saved_config(&begun)?;
+            own.data.root.clone_from(&config.data.root);
+            if own.hash() != config.hash() {
                 return Err(Error::ConfigChanged { path: begun.config() });
             }
             if manifest.status == Status::Done {

@@ -108,11 +108,11 @@ impl Resumable {
         let lock = folder.lock()?;
         let manifest = Manifest::read(&folder.manifest())?;
         let mut config = saved_config(&folder)?;
-        change(&mut config);
-        let experiment = Experiment::new(config, progress)?;
-        if experiment.config_hash() != manifest.config_hash {
+        if config.hash() != manifest.config_hash {
             return Err(Error::ConfigChanged { path: folder.config() });
         }
+        change(&mut config);
+        let experiment = Experiment::new(config, progress)?;
         let found = experiment.dataset.sha256();
         if let Some(expected) = &manifest.data_sha256
             && *expected != found

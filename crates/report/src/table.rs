@@ -88,7 +88,7 @@ fn breakable(text: &str) -> String {
 }
 
 /// A text of more letters is a sentence.
-const LONG: usize = 40;
+const LONG: usize = 24;
 
 impl Table {
     /// Whether a cell is the best of those it is compared with. One alone is not.

@@ -73,12 +73,7 @@ pub const PRESETS: [Preset; 21] = [
         ["mode=centralised"]
     ),
     preset!("physionet-mi-tangent", "recentred tangent space, no BiMap", "physionet-mi-tangent", []),
-    preset!(
-        "physionet-mi-best",
-        "ours: three windows, recentred, chosen on validation trials",
-        "physionet-mi-best",
-        []
-    ),
+    preset!("physionet-mi-best", "ours: three windows, each subject recentred", "physionet-mi-best", []),
     preset!("weibo2014-spdnet", "the paper's SPDnet: ProjAvg, full participation", "weibo2014-spdnet", []),
     preset!(
         "weibo2014-spdnet-half",

@@ -24,6 +24,11 @@ pub struct Override {
 }
 
 impl Override {
+    /// The key, such as `federated.rounds`.
+    pub fn key(&self) -> String {
+        self.path.join(".")
+    }
+
     /// Whether it is of this key, or of one above it.
     pub(crate) fn is_of(&self, key: &[&str]) -> bool {
         self.path.len() <= key.len() && self.path.iter().zip(key).all(|(step, other)| step == other)

@@ -28,6 +28,7 @@ struct Grid {
     dataset: String,
     runs: Vec<(String, Run)>,
     missing: Vec<(String, String)>,
+    changed: Vec<String>,
 }
 
 /// The runs of one experiment with another part held out in each.
@@ -55,12 +56,14 @@ impl Grid {
 }
 
 impl Report {
-    /// On the paper's experiments with a dataset: its table and figure with our numbers beside the published ones, each of its claims, and ours.
+    /// On the paper's experiments with a dataset: its table and figure with our numbers beside the published ones, each of its claims, and ours. `changed` are
+    /// the keys that have other values than the presets, if any.
     ///
     /// # Errors
     /// When a run that should be there cannot be read.
-    pub fn reproduction(dataset: &str, cells: &[CellRun]) -> Result<Self, Error> {
-        let mut grid = Grid { dataset: dataset.to_owned(), runs: Vec::new(), missing: Vec::new() };
+    pub fn reproduction(dataset: &str, cells: &[CellRun], changed: &[String]) -> Result<Self, Error> {
+        let changed = changed.to_vec();
+        let mut grid = Grid { dataset: dataset.to_owned(), runs: Vec::new(), missing: Vec::new(), changed };
         for CellRun { name, folder, missing } in cells {
             match missing {
                 Some(why) => grid.missing.push((name.clone(), why.clone())),
@@ -96,8 +99,8 @@ impl Report {
     }
 }
 
-/// Why runs are not there, as a list of reasons.
-fn missing(grid: &Grid) -> Option<Part> {
+/// What is not as in the paper: settings that were changed, and runs that are not there, with their reasons.
+fn cautions(grid: &Grid) -> Option<Part> {
     let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
     for (name, why) in &grid.missing {
         match reasons.iter_mut().find(|(reason, _)| reason == why) {
@@ -105,6 +108,11 @@ fn missing(grid: &Grid) -> Option<Part> {
             None => reasons.push((why, vec![format!("`{name}`")])),
         }
     }
-    let lines = reasons.into_iter().map(|(why, names)| format!("Not run ({why}): {}.", list(&names)));
-    (!grid.missing.is_empty()).then(|| Part::Cautions(lines.collect()))
+    let mut lines = Vec::new();
+    if !grid.changed.is_empty() {
+        let keys: Vec<String> = grid.changed.iter().map(|key| format!("`{key}`")).collect();
+        lines.push(format!("These are not the paper’s experiments: {} had other values.", list(&keys)));
+    }
+    lines.extend(reasons.into_iter().map(|(why, names)| format!("Not run ({why}): {}.", list(&names))));
+    (!lines.is_empty()).then_some(Part::Cautions(lines))
 }

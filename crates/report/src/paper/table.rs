@@ -1,7 +1,7 @@
 //! The paper's table.
 
 use super::published::{Entry, entry};
-use super::{Grid, missing};
+use super::{Grid, cautions};
 use crate::Run;
 use crate::sections::{Part, Section};
 use crate::table::{Best, Cell, Table};
@@ -16,7 +16,7 @@ pub(super) const SETTINGS: [(&str, &str, &str); 3] = [
 
 pub(super) fn section(grid: &Grid) -> Section {
     let mut parts = vec![Part::Table(table(grid))];
-    parts.extend(missing(grid));
+    parts.extend(cautions(grid));
     Section { slug: "paper", title: "The paper’s table", parts }
 }
 

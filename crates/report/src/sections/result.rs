@@ -215,11 +215,12 @@ fn cautions(runs: &[Run]) -> Vec<String> {
     let alone: Vec<String> =
         runs.iter().filter(|run| run.seeds_done() == 1).map(|run| format!("“{}”", run.label)).collect();
     if !alone.is_empty() {
-        let verb = if alone.len() == 1 { "has" } else { "have" };
-        cautions.push(format!(
-            "{} {verb} one seed: nothing is known about how far another would be off.",
-            list(&alone)
-        ));
+        let who = match alone.len() {
+            1 => format!("{} has", alone[0]),
+            count if count == runs.len() => "All runs have".into(),
+            _ => format!("{} have", list(&alone)),
+        };
+        cautions.push(format!("{who} one seed: nothing is known about how far another would be off."));
     }
     for run in runs {
         let fallback = run.rounds.iter().filter(|round| round.fallback).count();

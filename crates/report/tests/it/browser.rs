@@ -69,7 +69,10 @@ fn the_page_is_whole_in_a_browser_at_a_desk_and_on_a_telephone() {
         ("large", Report::new(&[large], true)),
         ("many", Report::new(&many, true)),
         ("sweep", Report::sweep("model.dims", &swept, Some(1))),
-        ("reproduction", Report::reproduction("physionet-mi", &reproduction(&root.path().join("paper")))),
+        (
+            "reproduction",
+            Report::reproduction("physionet-mi", &reproduction(&root.path().join("paper")), &[]),
+        ),
     ];
     for (name, report) in pages {
         let html = report.unwrap().html();

@@ -17,7 +17,7 @@ fn seeds_are_counted_as_numbers_and_folds_are_not_among_them() {
             missing: None,
         };
         let cells = [cell("spdnet", few), cell("spdnet-half", many), cell("best-runs-0", 2)];
-        Report::reproduction("physionet-mi", &cells).unwrap().html()
+        Report::reproduction("physionet-mi", &cells, &[]).unwrap().html()
     };
     assert!(cells(9, 10).contains("as run here (9 to 10 seeds)"));
     assert!(cells(3, 3).contains("as run here (3 seeds)"));
@@ -42,7 +42,7 @@ fn folds_are_pooled_trial_by_trial() {
         }
     }
     let expected = summary(&pooled.map(|confusion| 100.0 * confusion.macro_f1()));
-    let files = Report::reproduction("physionet-mi", &cells).unwrap().files(&[Format::Csv]);
+    let files = Report::reproduction("physionet-mi", &cells, &[]).unwrap().files(&[Format::Csv]);
     let row = files["tables/beyond.csv"].lines().find(|line| line.contains("whole runs")).unwrap();
     let numbers: Vec<f64> = row.rsplit(',').take(3).map(|field| field.parse().unwrap()).collect();
     let [count, std, mean] = numbers[..] else { panic!("{row}") };
@@ -55,7 +55,7 @@ fn folds_are_pooled_trial_by_trial() {
 #[test]
 fn all_of_the_grid_stays_below_two_megabytes_and_names_nobody() {
     let root = tempdir().unwrap();
-    let html = Report::reproduction("physionet-mi", &reproduction(root.path())).unwrap().html();
+    let html = Report::reproduction("physionet-mi", &reproduction(root.path()), &[]).unwrap().html();
     assert!(html.len() < 2_000_000, "{} bytes", html.len());
     assert!(!html.contains("person-"), "a subject is named");
     for caution in
@@ -72,7 +72,7 @@ fn what_was_not_run_is_told_with_its_reason() {
     for cell in cells.iter_mut().filter(|cell| cell.name.contains("eegnet")) {
         cell.missing = Some("the recordings are not there".into());
     }
-    let html = Report::reproduction("physionet-mi", &cells).unwrap().html();
+    let html = Report::reproduction("physionet-mi", &cells, &[]).unwrap().html();
     assert!(html.contains("Not run (the recordings are not there)"));
     assert!(html.contains("EEGNet not run"), "a claim that cannot be judged says so");
 }
@@ -84,8 +84,19 @@ fn folds_are_shown_when_all_are_there() {
     let mut cells = reproduction(root.path());
     let last = cells.iter_mut().find(|cell| cell.name.ends_with("best-runs-2")).unwrap();
     last.missing = Some("not asked for".into());
-    let files = Report::reproduction("physionet-mi", &cells).unwrap().files(&[Format::Csv]);
+    let files = Report::reproduction("physionet-mi", &cells, &[]).unwrap().files(&[Format::Csv]);
     assert!(files["tables/beyond.csv"].contains("not run to the end: 2 of 3 folds"));
+}
+
+#[test]
+fn other_settings_than_the_paper_s_are_told() {
+    let root = tempdir().unwrap();
+    let changed = ["federated.rounds".to_owned(), "data.subjects".into()];
+    let html = Report::reproduction("physionet-mi", &reproduction(root.path()), &changed).unwrap().html();
+    assert!(
+        html.contains("These are not the paper’s experiments: <code>federated.rounds</code> and "),
+        "{html:.3000}"
+    );
 }
 
 /// What is true of one dataset is not said of another.
@@ -98,8 +109,9 @@ fn cautions_are_those_of_the_dataset() {
         missing: None,
     };
     let cells = ["spdnet", "spdnet-half", "eegnet", "best", "best-subjects-0", "best-subjects-1"].map(cell);
-    let html = Report::reproduction("weibo2014", &cells).unwrap().html();
+    let html = Report::reproduction("weibo2014", &cells, &[]).unwrap().html();
     assert!(!html.contains("blocked by run") && !html.contains("whole runs held out"));
+    assert!(html.contains("nothing was tuned on this dataset"));
     assert!(html.contains("pools 2 folds") && html.contains("as run here (1 seed)"));
     // One seed has no deviation, and a claim about it says so.
     assert!(html.contains("unknown with one seed") && !html.contains("NaN"));
