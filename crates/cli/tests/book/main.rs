@@ -61,7 +61,9 @@ fn the_summary_is_complete() {
     let mut files: Vec<String> = fs::read_dir(root().join("docs/src"))
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .filter(|name| name != "SUMMARY.md")
+        .filter(|name| {
+            Path::new(name).extension().is_some_and(|ending| ending == "md") && name != "SUMMARY.md"
+        })
         .collect();
     files.sort();
     let mut expected = PAGES.to_vec();
