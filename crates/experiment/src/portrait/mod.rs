@@ -106,14 +106,17 @@ impl Sitting {
             });
             normalised(listened.collect())
         };
-        // Columns are sources that are listened to together, and correlated: C W (W^T C W)^-1 tells them apart. A class listens to one direction.
-        let (mut together, mut apart) = (vec![0.0; d * d], vec![0.0; d * d]);
-        let floor = SpectralFunction::Clamp { floor: config.threshold };
-        spectral.apply(floor, &mean(d, &mapped), &mut together)?;
-        spectral.apply(SpectralFunction::Power(-1.0), &together, &mut apart)?;
-        let columns = columns(d, &heads).into_iter().filter(|_| config.blocks() > 0);
-        let columns: Vec<(f64, Vec<f64>)> =
-            columns.map(|(weight, column)| (weight, apply(simd, (d, d), &apart, &column))).collect();
+        let mut columns = if config.blocks() == 0 { Vec::new() } else { columns(d, &heads) };
+        if !columns.is_empty() {
+            // Columns are sources that are listened to together, and correlated: C W (W^T C W)^-1 tells them apart. A class listens to one direction.
+            let (mut together, mut apart) = (vec![0.0; d * d], vec![0.0; d * d]);
+            let floor = SpectralFunction::Clamp { floor: config.threshold };
+            spectral.apply(floor, &mean(d, &mapped), &mut together)?;
+            spectral.apply(SpectralFunction::Power(-1.0), &together, &mut apart)?;
+            for (_, column) in &mut columns {
+                *column = apply(simd, (d, d), &apart, column);
+            }
+        }
         Ok(InputPortrait {
             name: input.name.clone(),
             columns: patterns(&columns),

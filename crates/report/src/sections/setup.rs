@@ -111,10 +111,8 @@ fn of(run: &Run) -> Vec<(&'static str, String)> {
 
 fn seeds(run: &Run) -> String {
     let all = run.manifest.seeds.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-    match run.manifest.seeds.len() - run.seeds_done().min(run.manifest.seeds.len()) {
-        0 => all,
-        _ => format!("{all}; {} done", run.seeds_done()),
-    }
+    let done = run.seeds_done();
+    if done < run.manifest.seeds.len() { format!("{all}; {done} done") } else { all }
 }
 
 fn split(run: &Run) -> String {
