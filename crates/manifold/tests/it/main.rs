@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used)] // helpers of tests may panic as tests do
 
 mod averages;
+mod bits;
 mod dispatch;
 mod eigensolver;
 mod errors;

@@ -3,6 +3,7 @@
 //! Each test names the properties it shows.
 #![allow(clippy::unwrap_used)] // helpers of tests may panic as tests do
 
+mod bits;
 mod determinism;
 mod eegnet;
 mod files;

@@ -1,0 +1,110 @@
+//! The bits of the kernels, pinned: a change that only rearranges work leaves every line of the table as it is.
+//!
+//! The tests of the workspace run this on every instruction set that the machine has. A commit that changes an algorithm
+//! updates the lines it moves and says so.
+
+use fedspd_manifold::{
+    IterationLimits, Polar, Real, Retraction, RetractionKind, Spd, SpdMetric, SpectralFunction, SpectralMap,
+    SymmetricEigen,
+};
+
+use crate::support::{bits, geometric_spectrum, point, rng, symmetric, tangent, with_spectrum};
+
+/// FNV-1a over the bits of some numbers.
+fn hash(numbers: &[impl Real]) -> u64 {
+    let start = 0xcbf2_9ce4_8422_2325_u64;
+    bits(numbers).iter().fold(start, |hash, bits| (hash ^ bits).wrapping_mul(0x0100_0000_01b3))
+}
+
+fn batch<T: Real>(n: usize, count: usize) -> Vec<T> {
+    let mut rng = rng(n as u64);
+    let spectrum = geometric_spectrum(n, 1e-3, 10.0);
+    (0..count).flat_map(|_| with_spectrum(&mut rng, &spectrum).cast::<T>().as_slice().to_vec()).collect()
+}
+
+/// Eigenvalues and eigenvectors of 21 matrices, and of one.
+fn decomposed<T: Real>(n: usize) -> u64 {
+    let matrices = batch::<T>(n, 21);
+    let (mut values, mut vectors) = (vec![T::ZERO; 22 * n], vec![T::ZERO; 22 * n * n]);
+    let mut solver = SymmetricEigen::new(n).unwrap();
+    solver.decompose(&matrices, &mut values[..21 * n], &mut vectors[..21 * n * n]).unwrap();
+    solver.decompose(&matrices[..n * n], &mut values[21 * n..], &mut vectors[21 * n * n..]).unwrap();
+    values.extend(vectors);
+    hash(&values)
+}
+
+/// A spectral function of 11 matrices and its derivative.
+fn differentiated<T: Real>(n: usize, function: SpectralFunction<T>) -> u64 {
+    let matrices = batch::<T>(n, 11);
+    let mut rng = rng(1);
+    let directions: Vec<T> =
+        (0..11).flat_map(|_| symmetric(&mut rng, n).cast::<T>().as_slice().to_vec()).collect();
+    let mut out = vec![T::ZERO; 2 * matrices.len()];
+    let (value, slope) = out.split_at_mut(matrices.len());
+    let mut map = SpectralMap::new(n).unwrap();
+    map.apply(function, &matrices, value).unwrap();
+    map.derivative(function, &matrices, &directions, slope).unwrap();
+    hash(&out)
+}
+
+/// Polar factors of matrices near and far from the manifold, and a retraction with its adjoint.
+fn retracted<T: Real>(p: usize, k: usize) -> u64 {
+    let mut rng = rng(2);
+    let w = point(&mut rng, p, k);
+    let x = tangent(&mut rng, &w, 0.7).cast::<T>();
+    let w = w.cast::<T>();
+    let mut out = vec![T::ZERO; 4 * p * k];
+    let mut parts = out.chunks_exact_mut(p * k);
+    let mut next = || parts.next().unwrap();
+    let mut retraction = Retraction::new(RetractionKind::Polar, p, k).unwrap();
+    retraction.retract(w.as_slice(), x.as_slice(), next()).unwrap();
+    retraction.adjoint(x.as_slice(), next()).unwrap();
+    retraction.retract_once(w.as_slice(), x.as_slice(), next()).unwrap();
+    let stretched: Vec<T> = x.as_slice().iter().map(|&x| x * T::from_f64(30.0)).collect();
+    Polar::new(p, k).unwrap().project(&stretched, next()).unwrap();
+    hash(&out)
+}
+
+fn mean<T: Real>(n: usize, count: usize) -> u64 {
+    let limits = IterationLimits::default();
+    hash(
+        &Spd::new(n)
+            .unwrap()
+            .mean(SpdMetric::AffineInvariant, &batch::<T>(n, count), None, limits)
+            .unwrap()
+            .point,
+    )
+}
+
+#[test]
+fn kernels_have_the_bits_they_had() {
+    let log = SpectralFunction::LogClamp { floor: 0.2 };
+    let table = [
+        ("eigh 2", decomposed::<f64>(2), 0xe3c7_7acf_c230_b6ea),
+        ("eigh 18", decomposed::<f64>(18), 0x46e3_d03f_946d_5404),
+        ("eigh 18 in f32", decomposed::<f32>(18), 0xc628_2ff4_7fef_8775),
+        ("eigh 22", decomposed::<f64>(22), 0x6a50_9634_5074_5a21),
+        ("eigh 33", decomposed::<f64>(33), 0x87ab_1397_3030_767e),
+        ("eigh 64", decomposed::<f64>(64), 0x586f_cd39_e313_7fcf),
+        ("eigh 64 in f32", decomposed::<f32>(64), 0x953e_3581_c500_5125),
+        ("log of clamp 18", differentiated(18, log), 0xb5b3_11b3_b55a_a829),
+        ("log of clamp 37", differentiated(37, log), 0x5232_6bfb_64e1_21d0),
+        (
+            "log of clamp 18 in f32",
+            differentiated(18, SpectralFunction::LogClamp { floor: 0.2_f32 }),
+            0xd384_b9ab_0eec_8e05,
+        ),
+        ("exponential 9", differentiated(9, SpectralFunction::<f64>::Exp), 0x3ee9_c7a5_0538_7ef7),
+        ("power 9", differentiated(9, SpectralFunction::Power(0.37_f64)), 0x7c36_20e2_50fd_2aa1),
+        ("polar 64 x 18", retracted::<f64>(64, 18), 0x8339_55ea_63b6_ab8f),
+        ("polar 20 x 7 in f32", retracted::<f32>(20, 7), 0x672f_961c_32d9_fee5),
+        ("affine-invariant mean 18", mean::<f64>(18, 13), 0xd4d7_0762_0cca_c785),
+        ("affine-invariant mean 18 in f32", mean::<f32>(18, 13), 0xe36e_a3c4_6626_9cf5),
+        ("affine-invariant mean 40", mean::<f64>(40, 21), 0xb2d7_e44a_74c6_1612),
+    ];
+    let changed: Vec<_> = table.iter().filter(|(_, found, expected)| found != expected).collect();
+    for (name, found, _) in &changed {
+        eprintln!("{name}: 0x{found:016x}");
+    }
+    assert!(changed.is_empty(), "the bits of the kernels above changed");
+}

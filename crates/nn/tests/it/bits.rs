@@ -1,0 +1,236 @@
+//! The bits of trained networks, pinned: a change that only rearranges work leaves every line of the tables as it is.
+//!
+//! The tests of the workspace run this on every instruction set that the machine has. A commit that changes an algorithm
+//! updates the lines it moves and says so.
+
+use fedspd_manifold::{Real, RetractionKind, Vectorisation};
+use fedspd_nn::{
+    AdamSettings, EegNet, EegNetConfig, Model, Optimiser, OptimiserConfig, Purpose, Seed, SpdNet,
+    SpdNetConfig, SyntheticEeg, SyntheticTask, Trainer,
+};
+
+use crate::support::bits;
+
+/// FNV-1a over the bits of some numbers.
+fn hash(numbers: &[impl Real]) -> u64 {
+    let start = 0xcbf2_9ce4_8422_2325_u64;
+    bits(numbers).iter().fold(start, |hash, bits| (hash ^ bits).wrapping_mul(0x0100_0000_01b3))
+}
+
+/// Two epochs with batches of 29, a size that is a multiple of no vector; then hashes of the parameters and of the predictions of all
+/// trials and of one.
+fn trained<T: Real, M: Model<T>>(
+    model: &M,
+    trials: M::Trials,
+    optimiser: OptimiserConfig,
+    threads: usize,
+) -> (u64, u64) {
+    let examples = model.prepare(trials).unwrap();
+    let all: Vec<usize> = (0..model.labels(&examples).len()).collect();
+    let mut parameters = model.initial(Seed(3)).unwrap();
+    let mut optimiser = Optimiser::new(optimiser, &parameters).unwrap();
+    let mut trainer = Trainer::new(model, 29, threads).unwrap();
+    for epoch in 0..2 {
+        let stream = Seed(3).stream(Purpose::Shuffle).epoch(epoch);
+        trainer.epoch(&mut parameters, &mut optimiser, 1e-2, &examples, &all, stream).unwrap();
+    }
+    optimiser.finish(&mut parameters).unwrap();
+    let mut logits = vec![T::ZERO; (all.len() + 1) * model.classes()];
+    let (every, one) = logits.split_at_mut(all.len() * model.classes());
+    let mut workspace = model.workspace(threads).unwrap();
+    model.logits(&parameters, &examples, &all, &mut workspace, every).unwrap();
+    model.logits(&parameters, &examples, &all[7..8], &mut workspace, one).unwrap();
+    (hash(parameters.values()), hash(&logits))
+}
+
+/// Compares with the table on one thread and on two.
+fn check(name: &str, expected: (u64, u64), trained: impl Fn(usize) -> (u64, u64) + Sync) -> bool {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    let found = trained(1);
+    assert_eq!(found, pool.install(|| trained(2)), "{name}: one and two threads differ");
+    if found != expected {
+        eprintln!("{name}: (0x{:016x}, 0x{:016x})", found.0, found.1);
+    }
+    found == expected
+}
+
+macro_rules! spdnet {
+    ($number:ty, $name:literal, $config:expr, $optimiser:expr, $expected:expr) => {{
+        let config: SpdNetConfig = $config;
+        let task = SyntheticTask::new(config.dimensions[0], config.classes).inputs(config.inputs).trials(61);
+        let net = SpdNet::<$number>::new(config).unwrap();
+        check($name, $expected, |threads| {
+            trained(&net, task.client::<$number>(Seed(3), 0).unwrap(), $optimiser, threads)
+        })
+    }};
+}
+
+#[test]
+fn trained_spdnets_have_the_bits_they_had() {
+    let adam = OptimiserConfig::default();
+    let settings = AdamSettings { weight_decay: 1e-3, ..AdamSettings::default() };
+    let qr = OptimiserConfig::Adam { adam: settings, retraction: RetractionKind::Qr, rebase_every: Some(2) };
+    let riemannian = OptimiserConfig::RiemannianAdam { adam: settings, retraction: RetractionKind::Polar };
+    let sgd = OptimiserConfig::RiemannianSgd {
+        momentum: 0.9,
+        weight_decay: 0.0,
+        retraction: RetractionKind::Polar,
+    };
+    let landing =
+        OptimiserConfig::Landing { attraction: 1.0, safe_distance: 0.5, momentum: 0.0, weight_decay: 0.0 };
+    let paper =
+        |dimensions: &[usize], classes| SpdNetConfig::new(dimensions.to_vec(), classes).threshold(1e-2);
+    let isometric = |config: SpdNetConfig| config.head(Vectorisation::IsometricVech);
+    let same = [
+        spdnet!(
+            f64,
+            "the paper's 64->18",
+            paper(&[64, 18], 4),
+            adam,
+            (0x963e_e739_a40b_773e, 0xb724_5e03_75e8_273c)
+        ),
+        spdnet!(
+            f32,
+            "the paper's 64->18 in f32",
+            paper(&[64, 18], 4),
+            adam,
+            (0x36ae_3c08_9e42_6735, 0xf984_7153_639b_b485)
+        ),
+        spdnet!(
+            f64,
+            "the paper's 60->22",
+            paper(&[60, 22], 7),
+            adam,
+            (0x86cb_5212_88e8_9790, 0x0cb8_b26b_dccd_c8c1)
+        ),
+        spdnet!(
+            f32,
+            "the paper's 60->22 in f32",
+            paper(&[60, 22], 7),
+            adam,
+            (0xc608_ad0d_55d8_e717, 0x0449_2d37_5381_07ad)
+        ),
+        spdnet!(
+            f64,
+            "21->7, clamped",
+            paper(&[21, 7], 3).threshold(0.5),
+            adam,
+            (0xa4a2_647c_945d_cfb1, 0x7c56_c50e_1991_6c48)
+        ),
+        spdnet!(
+            f64,
+            "two blocks",
+            paper(&[30, 19, 9], 4).threshold(0.5),
+            adam,
+            (0xb072_d13e_37aa_1b55, 0xb52e_e79d_db33_ebcd)
+        ),
+        spdnet!(
+            f32,
+            "two blocks in f32",
+            paper(&[30, 19, 9], 4).threshold(0.5),
+            adam,
+            (0x858b_94fe_474c_30af, 0x728a_784a_e39b_b485)
+        ),
+        spdnet!(
+            f64,
+            "three windows",
+            isometric(paper(&[24, 11], 4).inputs(3).dropout(0.3)),
+            adam,
+            (0xeecf_166c_1bfe_623a, 0x1629_b54e_f4f6_6788)
+        ),
+        spdnet!(
+            f32,
+            "three windows in f32",
+            isometric(paper(&[24, 11], 4).inputs(3)),
+            adam,
+            (0x9436_5828_6fe1_dbb5, 0xb8a1_1914_639b_b485)
+        ),
+        spdnet!(
+            f64,
+            "a block that keeps its size",
+            paper(&[33, 33], 2),
+            adam,
+            (0x190e_eef4_0453_1700, 0x7254_a93e_5f7c_3434)
+        ),
+        spdnet!(
+            f64,
+            "a block to one number",
+            paper(&[5, 1], 2),
+            adam,
+            (0x0121_19c0_62ff_188c, 0x26fb_7be3_f91f_79d8)
+        ),
+        spdnet!(
+            f64,
+            "no block",
+            isometric(paper(&[33], 5)),
+            adam,
+            (0x70c9_8ae1_59fd_a99c, 0xf8fd_3883_f63c_630b)
+        ),
+        spdnet!(f64, "QR retraction", paper(&[20, 6], 3), qr, (0xda56_8e02_219f_ba44, 0xd60f_9e06_7437_ea4b)),
+        spdnet!(
+            f64,
+            "Riemannian Adam",
+            paper(&[20, 6], 3),
+            riemannian,
+            (0x3c37_95cc_1f97_2a14, 0x0a72_6045_c650_c0fd)
+        ),
+        spdnet!(
+            f64,
+            "Riemannian SGD",
+            paper(&[20, 6], 3),
+            sgd,
+            (0x325f_acc7_c205_871e, 0xe729_500a_1090_8e20)
+        ),
+        spdnet!(f64, "landing", paper(&[20, 6], 3), landing, (0x28e1_a826_e95c_f781, 0xe872_bcfc_dc5e_82f5)),
+    ];
+    assert!(same.iter().all(|&same| same), "the bits of the networks above changed");
+}
+
+macro_rules! eegnet {
+    ($number:ty, $name:literal, $rate:literal, $config:expr, $expected:expr) => {{
+        let config: EegNetConfig = $config;
+        let data = SyntheticEeg::new(config.channels, config.samples, $rate, config.classes).trials(37);
+        let net = EegNet::<$number>::new(config).unwrap();
+        check($name, $expected, |threads| {
+            let trials = data.client::<$number>(Seed(3), 0).unwrap();
+            trained(&net, trials, OptimiserConfig::default(), threads)
+        })
+    }};
+}
+
+#[test]
+fn trained_eegnets_have_the_bits_they_had() {
+    let paper = EegNetConfig::new;
+    let narrow = EegNetConfig { filters: 3, rows: 5, ..paper(13, 150, 100.0, 3) };
+    let same = [
+        eegnet!(
+            f32,
+            "the paper's 64x480",
+            160.0,
+            paper(64, 480, 160.0, 4),
+            (0xbcf5_0a44_a5bc_1275, 0x2cda_eb03_c146_ad05)
+        ),
+        eegnet!(
+            f32,
+            "the paper's 60x800",
+            200.0,
+            paper(60, 800, 200.0, 7),
+            (0xcea8_f7fc_a4c1_36a7, 0xb801_6a2b_229a_238d)
+        ),
+        eegnet!(
+            f64,
+            "in f64",
+            128.0,
+            paper(22, 250, 128.0, 2),
+            (0x328b_2bd3_99f7_0a10, 0x7040_0d39_c8a3_ec96)
+        ),
+        eegnet!(
+            f32,
+            "rows that fill no vector",
+            100.0,
+            narrow,
+            (0x57cd_41a1_b672_90df, 0x5436_86c5_c588_e6ad)
+        ),
+    ];
+    assert!(same.iter().all(|&same| same), "the bits of the networks above changed");
+}
