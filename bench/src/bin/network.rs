@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use fedspd_bench::{median_nanoseconds, peak_kilobytes};
 use fedspd_manifold::simd::Simd;
-use fedspd_manifold::{Left, SpectralFunction, SpectralTape, multiply, multiply_add, multiply_symmetric};
+use fedspd_manifold::{
+    Left, SpectralFunction, SpectralTape, Triangle, multiply, multiply_add, multiply_symmetric,
+};
 use fedspd_nn::{
     Error, Examples, Model, Optimiser, OptimiserConfig, Seed, SpdNet, SpdNetConfig, SpdTrials, SyntheticTask,
 };
@@ -83,7 +85,15 @@ fn parts(simd: Simd) -> Result<(), Error> {
     })?;
     time(&part("S = W^T Y"), || {
         for _ in 0..BATCH {
-            multiply_symmetric(simd, Left::Transposed, (k, p), black_box(&w), &y, &mut square);
+            multiply_symmetric(
+                simd,
+                Left::Transposed,
+                Triangle::Lower,
+                (k, p),
+                black_box(&w),
+                &y,
+                &mut square,
+            );
         }
         Ok(())
     })?;

@@ -5,7 +5,7 @@ use std::io::{Read, Seek};
 use std::path::Path;
 
 use fedspd_manifold::simd::Simd;
-use fedspd_manifold::{Left, multiply_symmetric};
+use fedspd_manifold::{Left, Triangle, multiply_symmetric};
 use serde::Serialize;
 
 use crate::about::MICROVOLTS;
@@ -167,7 +167,15 @@ impl Moments {
             centred.clear();
             centred.extend(samples.iter().zip(means.iter().cycle()).map(|(x, mean)| x - mean));
             let shape = (n, samples.len() / n);
-            multiply_symmetric(simd, Left::Transposed, shape, &centred, &centred, &mut product);
+            multiply_symmetric(
+                simd,
+                Left::Transposed,
+                Triangle::Lower,
+                shape,
+                &centred,
+                &centred,
+                &mut product,
+            );
             for (sum, x) in products.iter_mut().zip(&product) {
                 *sum += x;
             }

@@ -1,7 +1,7 @@
 //! Trials: equally long pieces of recordings, with labels.
 
 use fedspd_manifold::simd::Simd;
-use fedspd_manifold::{Left, SpectralFunction, SpectralMap, multiply, multiply_symmetric};
+use fedspd_manifold::{Left, SpectralFunction, SpectralMap, Triangle, multiply, multiply_symmetric};
 
 use crate::about::NO_UNIT;
 use crate::covariance::{is_flat, mirror};
@@ -128,7 +128,15 @@ impl EuclideanAlignment {
         let (mut mean, mut product) = (vec![0.0; n * n], vec![0.0; n * n]);
         for &trial in chosen {
             let samples = trials.trial(trial);
-            multiply_symmetric(simd, Left::Transposed, (n, trials.length), samples, samples, &mut product);
+            multiply_symmetric(
+                simd,
+                Left::Transposed,
+                Triangle::Lower,
+                (n, trials.length),
+                samples,
+                samples,
+                &mut product,
+            );
             for (sum, x) in mean.iter_mut().zip(&product) {
                 *sum += x / (trials.length * chosen.len()) as f64;
             }

@@ -41,7 +41,7 @@ mod symmetric;
 pub mod tolerance;
 mod vectorisation;
 
-pub use dense::{Left, Matrix, multiply, multiply_add, multiply_symmetric};
+pub use dense::{Left, Matrix, Triangle, multiply, multiply_add, multiply_symmetric};
 pub use error::Error;
 pub use iteration::IterationLimits;
 pub use real::Real;

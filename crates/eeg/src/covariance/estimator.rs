@@ -1,7 +1,7 @@
 //! Estimators of the covariance of a trial.
 
 use fedspd_manifold::simd::Simd;
-use fedspd_manifold::{Left, multiply_symmetric};
+use fedspd_manifold::{Left, Triangle, multiply_symmetric};
 use serde::{Deserialize, Serialize};
 
 use super::mirror;
@@ -107,7 +107,15 @@ impl CovarianceWorkspace {
             return Err(Error::TooFewSamples { found: length });
         }
         self.centre(samples, length);
-        multiply_symmetric(self.simd, Left::Transposed, (n, length), &self.centred, &self.centred, out);
+        multiply_symmetric(
+            self.simd,
+            Left::Transposed,
+            Triangle::Lower,
+            (n, length),
+            &self.centred,
+            &self.centred,
+            out,
+        );
         mirror(n, out);
         let divisor = match estimator {
             Estimator::Sample | Estimator::Shrinkage(_) => length - 1,

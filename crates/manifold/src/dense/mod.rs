@@ -12,5 +12,5 @@ pub(crate) use inverse::{inverse, solve};
 pub use matrix::Matrix;
 pub(crate) use matrix::frobenius_norm;
 pub(crate) use product::Product;
-pub use product::{Left, multiply, multiply_add, multiply_symmetric};
+pub use product::{Left, Triangle, multiply, multiply_add, multiply_symmetric};
 pub(crate) use svd::one_sided_jacobi;

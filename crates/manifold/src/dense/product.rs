@@ -1,8 +1,10 @@
 //! Products of dense matrices, with lanes along the columns.
 
+use std::ops::Range;
+
 use super::Matrix;
 use crate::Real;
-use crate::simd::{Kernel, Lanes, Simd};
+use crate::simd::{Array, Kernel, Lanes, Simd};
 
 /// Which factor stands on the left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +24,8 @@ enum Target {
     Add,
     /// `C = A B` on and below the diagonal; above it, `C` is left in any state.
     LowerTriangle,
+    /// `C = A B` on and above the diagonal; below it, `C` is left in any state.
+    UpperTriangle,
 }
 
 /// `C = A B` or `C = A^T B` with row-major matrices: `C` is `rows x columns`, the sum runs over `inner`.
@@ -56,19 +60,33 @@ pub fn multiply_add<T: Real>(
     product(simd, left, Target::Add, shape, a, b, c);
 }
 
-/// [`multiply`] for a product known to be symmetric: only its lower triangle is computed. What is above it is left in any state.
+/// One half of a symmetric matrix, diagonal included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Triangle {
+    /// On and below the diagonal.
+    Lower,
+    /// On and above the diagonal.
+    Upper,
+}
+
+/// [`multiply`] for a product known to be symmetric: only one triangle is computed. The other is left in any state.
 ///
 /// # Panics
 /// If a slice is shorter than its shape says.
 pub fn multiply_symmetric<T: Real>(
     simd: Simd,
     left: Left,
+    triangle: Triangle,
     (n, inner): (usize, usize),
     a: &[T],
     b: &[T],
     c: &mut [T],
 ) {
-    product(simd, left, Target::LowerTriangle, (n, inner, n), a, b, c);
+    let target = match triangle {
+        Triangle::Lower => Target::LowerTriangle,
+        Triangle::Upper => Target::UpperTriangle,
+    };
+    product(simd, left, target, (n, inner, n), a, b, c);
 }
 
 fn product<T: Real>(
@@ -105,43 +123,81 @@ impl<T: Real, const TRANSPOSED: bool> Kernel<T> for Product<'_, T, TRANSPOSED> {
 
     #[inline(always)]
     fn run<V: Lanes<Scalar = T>>(mut self) {
+        if self.columns == 1 {
+            return self.narrow::<Array<T, 1>>();
+        }
         if self.columns < V::Part::WIDTH {
             return self.narrow::<V::Part>();
         }
-        // Panels of up to six vectors of columns, of nearly equal width: the fewer, the less often A is read. The last vector may
-        // overlap the one before: they share a panel, so the entries in both get the same value twice.
         let vectors = self.columns.div_ceil(V::Part::WIDTH);
-        let panels = vectors.div_ceil(6);
-        for panel in 0..panels {
-            let (from, to) = (panel * vectors / panels, (panel + 1) * vectors / panels);
-            // Rows above the first column of the panel have nothing of it in the lower triangle.
-            let first = if self.target == Target::LowerTriangle { from * V::Part::WIDTH } else { 0 };
-            // So many rows at a time that the sums hide the latency of the multiply-add and fit sixteen registers.
-            match to - from {
-                1 => self.panel::<V::Part, 8, 1>(first, from),
-                2 => self.panel::<V::Part, 4, 2>(first, from),
-                3 => self.panel::<V::Part, 3, 3>(first, from),
-                4 => self.panel::<V::Part, 2, 4>(first, from),
-                5 => self.panel::<V::Part, 2, 5>(first, from),
-                _ => self.panel::<V::Part, 2, 6>(first, from),
+        if self.target == Target::UpperTriangle {
+            // A row has nothing left of its diagonal, so the rows of a block begin with the vector of the block.
+            for from in 0..vectors {
+                let rows = from * V::Part::WIDTH..self.rows.min((from + 1) * V::Part::WIDTH);
+                self.panels::<V::Part>(rows, from..vectors);
             }
+        } else {
+            self.panels::<V::Part>(0..self.rows, 0..vectors);
         }
     }
 }
 
 impl<T: Real, const TRANSPOSED: bool> Product<'_, T, TRANSPOSED> {
-    /// `N` vectors of columns, from vector `from` on, of all rows from `first` on, `R` at a time.
+    /// Some rows, in panels of a few vectors of columns and of nearly equal width: the fewer panels, the less often A is read. The
+    /// last vector of all may overlap the one before: they share a panel, so the entries in both get the same value twice.
+    ///
+    /// A panel takes so many rows at a time that their sums hide the latency of the multiply-add (four cycles, two a cycle: eight
+    /// sums) and, with the vectors of B and a factor of A, fit the registers.
     #[inline(always)]
-    fn panel<V: Lanes<Scalar = T>, const R: usize, const N: usize>(&mut self, mut first: usize, from: usize) {
-        while first + R <= self.rows {
+    fn panels<V: Lanes<Scalar = T>>(&mut self, rows: Range<usize>, vectors: Range<usize>) {
+        let widest = if V::REGISTERS >= 32 { 4 } else { 6 };
+        let panels = vectors.len().div_ceil(widest);
+        for panel in 0..panels {
+            let place = |panel: usize| vectors.start + panel * vectors.len() / panels;
+            let (from, to) = (place(panel), place(panel + 1));
+            let mut rows = rows.clone();
+            if self.target == Target::LowerTriangle {
+                // Rows above the first column of the panel have nothing of it in the lower triangle.
+                rows.start = from * V::WIDTH;
+            }
+            match (to - from, V::REGISTERS >= 32) {
+                // As many rows as there are general registers for their addresses: a transposed A needs one for all.
+                (1, true) if TRANSPOSED => self.panel::<V, 16, 1>(rows, from),
+                (1, true) => self.panel::<V, 12, 1>(rows, from),
+                (2, true) => self.panel::<V, 8, 2>(rows, from),
+                (3, true) => self.panel::<V, 8, 3>(rows, from),
+                (_, true) => self.panel::<V, 6, 4>(rows, from),
+                (1, false) => self.panel::<V, 8, 1>(rows, from),
+                (2, false) => self.panel::<V, 4, 2>(rows, from),
+                (3, false) => self.panel::<V, 3, 3>(rows, from),
+                (4, false) => self.panel::<V, 2, 4>(rows, from),
+                (5, false) => self.panel::<V, 2, 5>(rows, from),
+                (_, false) => self.panel::<V, 2, 6>(rows, from),
+            }
+        }
+    }
+
+    /// `N` vectors of columns, from vector `from` on, `R` rows at a time.
+    #[inline(always)]
+    fn panel<V: Lanes<Scalar = T>, const R: usize, const N: usize>(
+        &mut self,
+        rows: Range<usize>,
+        from: usize,
+    ) {
+        let mut first = rows.start;
+        while first + R <= rows.end {
             self.block::<V, R, N>(first, from);
             first += R;
         }
-        while first + 2 <= self.rows {
+        while R > 4 && first + 4 <= rows.end {
+            self.block::<V, 4, N>(first, from);
+            first += 4;
+        }
+        while first + 2 <= rows.end {
             self.block::<V, 2, N>(first, from);
             first += 2;
         }
-        if first < self.rows {
+        if first < rows.end {
             self.block::<V, 1, N>(first, from);
         }
     }
@@ -159,7 +215,19 @@ impl<T: Real, const TRANSPOSED: bool> Product<'_, T, TRANSPOSED> {
                 }
             }
         }
-        self.accumulate(first, &mut sum, |row, v| V::load(&row[start[v]..]));
+        // One range of a row holds all its vectors: one check of bounds for all of them.
+        let (begin, last) = (start[0], start[N - 1] - start[0]);
+        let panel = begin..begin + last + V::WIDTH;
+        if last == (N - 1) * V::WIDTH {
+            self.accumulate(first, &mut sum, |row, v| {
+                V::load(&row[panel.clone()][..N * V::WIDTH][v * V::WIDTH..])
+            });
+        } else {
+            // The last vector begins less than a width after the one before.
+            self.accumulate(first, &mut sum, |row, v| {
+                V::load(&row[panel.clone()][if v + 1 < N { v * V::WIDTH } else { last }..])
+            });
+        }
         for r in 0..R {
             for v in 0..N {
                 sum[r][v].store(&mut self.c[(first + r) * columns + start[v]..]);
@@ -174,6 +242,10 @@ impl<T: Real, const TRANSPOSED: bool> Product<'_, T, TRANSPOSED> {
         while first + 8 <= self.rows {
             self.narrow_rows::<V, 8>(first);
             first += 8;
+        }
+        while first + 4 <= self.rows {
+            self.narrow_rows::<V, 4>(first);
+            first += 4;
         }
         while first < self.rows {
             self.narrow_rows::<V, 1>(first);
@@ -227,14 +299,14 @@ fn add_row<V: Lanes, const R: usize, const N: usize>(
     factor: impl Fn(usize) -> V::Scalar,
     entries: impl Fn(usize) -> V,
 ) {
-    let mut factors = [V::zero(); R];
-    for r in 0..R {
-        factors[r] = V::splat(factor(r));
-    }
+    let mut vectors = [V::zero(); N];
     for v in 0..N {
-        let entries = entries(v);
-        for r in 0..R {
-            sum[r][v] = factors[r].mul_add(entries, sum[r][v]);
+        vectors[v] = entries(v);
+    }
+    for r in 0..R {
+        let factor = V::splat(factor(r));
+        for v in 0..N {
+            sum[r][v] = factor.mul_add(vectors[v], sum[r][v]);
         }
     }
 }

@@ -75,6 +75,7 @@ macro_rules! vector {
             type Mask = Mask<$raw>;
             type Part = Self;
             const WIDTH: usize = $width;
+            const REGISTERS: usize = 16;
 
             #[inline(always)]
             fn splat(value: $scalar) -> Self {
@@ -91,6 +92,10 @@ macro_rules! vector {
                 let target = &mut target[..$width];
                 // SAFETY: as for `load`.
                 unsafe { $storeu(target.as_mut_ptr(), self.0) }
+            }
+            #[inline(always)]
+            fn part(self, _: usize) -> Self {
+                self
             }
             #[inline(always)]
             fn mul_add(self, b: Self, c: Self) -> Self {

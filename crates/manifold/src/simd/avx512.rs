@@ -51,11 +51,18 @@ macro_rules! intrinsic {
     };
 }
 
+/// A mask of the first `count` of `width` lanes.
+#[inline(always)]
+fn first_lanes(count: usize, width: usize) -> u32 {
+    (1 << count.min(width)) - 1
+}
+
 macro_rules! vector {
     (
         $name:ident, $scalar:ident, $mask:ident, $width:literal,
         add: $add:ident, sub: $sub:ident, mul: $mul:ident, div: $div:ident, set1: $set1:ident, loadu: $loadu:ident,
-        storeu: $storeu:ident, fmadd: $fmadd:ident, fnmadd: $fnmadd:ident, sqrt: $sqrt:ident, abs: $abs:ident, cmp: $cmp:ident,
+        storeu: $storeu:ident, maskz_loadu: $maskz_loadu:ident, mask_storeu: $mask_storeu:ident,
+        fmadd: $fmadd:ident, fnmadd: $fnmadd:ident, sqrt: $sqrt:ident, abs: $abs:ident, cmp: $cmp:ident,
         blend: $blend:ident, to_bits: $to_bits:ident, from_bits: $from_bits:ident, set1_bits: $set1_bits:ident, integer: $integer:ident,
         choose_bits: $choose_bits:ident, xor_bits: $xor_bits:ident, exponent: $exponent:expr, exp2: $exp2:expr
     ) => {
@@ -90,6 +97,7 @@ macro_rules! vector {
             type Mask = Mask<$mask>;
             type Part = Self;
             const WIDTH: usize = $width;
+            const REGISTERS: usize = 32;
 
             #[inline(always)]
             fn splat(value: $scalar) -> Self {
@@ -106,6 +114,21 @@ macro_rules! vector {
                 let target = &mut target[..$width];
                 // SAFETY: as for `load`.
                 unsafe { $storeu(target.as_mut_ptr(), self.0) }
+            }
+            #[inline(always)]
+            fn load_partial(source: &[$scalar]) -> Self {
+                // SAFETY: AVX-512F as everywhere here; the mask leaves out the lanes beyond the slice, which are not read then.
+                Self(unsafe { $maskz_loadu(first_lanes(source.len(), $width) as $mask, source.as_ptr()) })
+            }
+            #[inline(always)]
+            fn store_partial(self, target: &mut [$scalar]) {
+                let mask = first_lanes(target.len(), $width) as $mask;
+                // SAFETY: as for `load_partial`.
+                unsafe { $mask_storeu(target.as_mut_ptr(), mask, self.0) }
+            }
+            #[inline(always)]
+            fn part(self, _: usize) -> Self {
+                self
             }
             #[inline(always)]
             fn mul_add(self, b: Self, c: Self) -> Self {
@@ -170,7 +193,8 @@ const TWO_52: f64 = 4_503_599_627_370_496.0;
 vector!(
     F64x8, f64, __mmask8, 8,
     add: _mm512_add_pd, sub: _mm512_sub_pd, mul: _mm512_mul_pd, div: _mm512_div_pd, set1: _mm512_set1_pd,
-    loadu: _mm512_loadu_pd, storeu: _mm512_storeu_pd, fmadd: _mm512_fmadd_pd, fnmadd: _mm512_fnmadd_pd, sqrt: _mm512_sqrt_pd,
+    loadu: _mm512_loadu_pd, storeu: _mm512_storeu_pd,
+    maskz_loadu: _mm512_maskz_loadu_pd, mask_storeu: _mm512_mask_storeu_pd, fmadd: _mm512_fmadd_pd, fnmadd: _mm512_fnmadd_pd, sqrt: _mm512_sqrt_pd,
     abs: _mm512_abs_pd, cmp: _mm512_cmp_pd_mask, blend: _mm512_mask_blend_pd, to_bits: _mm512_castpd_si512,
     from_bits: _mm512_castsi512_pd, set1_bits: _mm512_set1_epi64, integer: i64, choose_bits: _mm512_ternarylogic_epi64,
     xor_bits: _mm512_xor_si512,
@@ -188,7 +212,8 @@ vector!(
 vector!(
     F32x16, f32, __mmask16, 16,
     add: _mm512_add_ps, sub: _mm512_sub_ps, mul: _mm512_mul_ps, div: _mm512_div_ps, set1: _mm512_set1_ps,
-    loadu: _mm512_loadu_ps, storeu: _mm512_storeu_ps, fmadd: _mm512_fmadd_ps, fnmadd: _mm512_fnmadd_ps, sqrt: _mm512_sqrt_ps,
+    loadu: _mm512_loadu_ps, storeu: _mm512_storeu_ps,
+    maskz_loadu: _mm512_maskz_loadu_ps, mask_storeu: _mm512_mask_storeu_ps, fmadd: _mm512_fmadd_ps, fnmadd: _mm512_fnmadd_ps, sqrt: _mm512_sqrt_ps,
     abs: _mm512_abs_ps, cmp: _mm512_cmp_ps_mask, blend: _mm512_mask_blend_ps, to_bits: _mm512_castps_si512,
     from_bits: _mm512_castsi512_ps, set1_bits: _mm512_set1_epi32, integer: i32, choose_bits: _mm512_ternarylogic_epi32,
     xor_bits: _mm512_xor_si512,

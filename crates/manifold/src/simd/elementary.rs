@@ -106,8 +106,8 @@ pub(crate) fn log_divided_difference<V: Lanes>(a: V, b: V, log_a: V, log_b: V) -
 
     let log_ratio = (z + z).mul_add(series, constant(std::f64::consts::LN_2));
     let log_ratio = V::select(far, log_a - log_b, log_ratio);
-    let gap = V::select(apart, a - b, V::one());
-    V::select(apart, log_ratio / gap, series / mean)
+    // One division, whichever it is.
+    V::select(apart, log_ratio, series) / V::select(apart, a - b, mean)
 }
 
 /// `(sqrt 2 - 1)/(sqrt 2 + 1)`: the `z` of two numbers whose ratio is `sqrt 2`.

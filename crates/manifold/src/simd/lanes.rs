@@ -21,9 +21,13 @@ pub trait Lanes:
     type Mask: Copy + BitAnd<Output = Self::Mask> + BitOr<Output = Self::Mask> + Not<Output = Self::Mask>;
     /// One hardware vector of this one: half of a pair, or the vector itself. For kernels whose lanes run along a matrix, where
     /// shorter vectors waste less at the edge.
-    type Part: Lanes<Scalar = Self::Scalar>;
+    type Part: Lanes<Scalar = Self::Scalar, Part = Self::Part>;
     /// The number of lanes.
     const WIDTH: usize;
+    /// How many hardware vectors make up one of these.
+    const PARTS: usize = Self::WIDTH / Self::Part::WIDTH;
+    /// How many hardware vectors the machine holds in registers.
+    const REGISTERS: usize;
 
     /// The same number in every lane.
     fn splat(value: Self::Scalar) -> Self;
@@ -37,6 +41,9 @@ pub trait Lanes:
     /// # Panics
     /// If the slice is shorter.
     fn store(self, target: &mut [Self::Scalar]);
+
+    /// Hardware vector number `index` of this one.
+    fn part(self, index: usize) -> Self::Part;
 
     /// `self * b + c` with one rounding.
     fn mul_add(self, b: Self, c: Self) -> Self;
@@ -177,11 +184,12 @@ impl<M: Not<Output = M>> Not for PairMask<M> {
 
 impl<V: Lanes> Sealed for Pair<V> {}
 
-impl<V: Lanes> Lanes for Pair<V> {
+impl<V: Lanes<Part = V>> Lanes for Pair<V> {
     type Scalar = V::Scalar;
     type Mask = PairMask<V::Mask>;
     type Part = V;
     const WIDTH: usize = 2 * V::WIDTH;
+    const REGISTERS: usize = V::REGISTERS;
 
     #[inline(always)]
     fn splat(value: V::Scalar) -> Self {
@@ -195,6 +203,10 @@ impl<V: Lanes> Lanes for Pair<V> {
     fn store(self, target: &mut [V::Scalar]) {
         self.0.store(target);
         self.1.store(&mut target[V::WIDTH..]);
+    }
+    #[inline(always)]
+    fn part(self, index: usize) -> V {
+        if index == 0 { self.0 } else { self.1 }
     }
     #[inline(always)]
     fn mul_add(self, b: Self, c: Self) -> Self {

@@ -87,6 +87,7 @@ impl<T: Real, const N: usize> Lanes for Array<T, N> {
     type Mask = ArrayMask<N>;
     type Part = Self;
     const WIDTH: usize = N;
+    const REGISTERS: usize = 16;
 
     #[inline(always)]
     fn splat(value: T) -> Self {
@@ -99,6 +100,10 @@ impl<T: Real, const N: usize> Lanes for Array<T, N> {
     #[inline(always)]
     fn store(self, target: &mut [T]) {
         target[..N].copy_from_slice(&self.0);
+    }
+    #[inline(always)]
+    fn part(self, _: usize) -> Self {
+        self
     }
     #[inline(always)]
     fn mul_add(self, b: Self, c: Self) -> Self {

@@ -1,7 +1,7 @@
 //! A spectral function of a few matrices, remembered for the way back.
 
 use super::SpectralFunction;
-use crate::dense::{Left, multiply_symmetric};
+use crate::dense::{Left, Triangle, multiply_symmetric};
 use crate::error::check_length;
 use crate::lanewise::{congruence, symmetric_product};
 use crate::simd::{Array, Buffer, Kernel, Lanes, Simd};
@@ -263,7 +263,7 @@ impl<T: Real> SpectralTape<T> {
                 scaled[i * n + k] = u * f;
             }
         }
-        multiply_symmetric(self.chunk.simd(), Left::Plain, (n, n), scaled, transposed, out);
+        multiply_symmetric(self.chunk.simd(), Left::Plain, Triangle::Lower, (n, n), scaled, transposed, out);
         for i in 0..n {
             for j in 0..i {
                 out[j * n + i] = out[i * n + j];

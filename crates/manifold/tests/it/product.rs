@@ -1,7 +1,7 @@
 //! Products of dense matrices: every entry is one chain of multiply-adds, on every instruction set.
 
 use fedspd_manifold::simd::Simd;
-use fedspd_manifold::{Left, Real, multiply, multiply_add, multiply_symmetric};
+use fedspd_manifold::{Left, Real, Triangle, multiply, multiply_add, multiply_symmetric};
 
 use crate::support::{gaussian, rng};
 
@@ -35,12 +35,15 @@ fn check<T: Real>(simd: Simd, rows: usize, inner: usize, columns: usize) {
             }
         }
         if rows == columns {
-            let mut lower = c.clone();
-            multiply_symmetric(simd, left, (rows, inner), &a, &b, &mut lower);
+            let (mut lower, mut upper) = (c.clone(), c.clone());
+            multiply_symmetric(simd, left, Triangle::Lower, (rows, inner), &a, &b, &mut lower);
+            multiply_symmetric(simd, left, Triangle::Upper, (rows, inner), &a, &b, &mut upper);
             for i in 0..rows {
-                for j in 0..=i {
-                    assert_eq!(lower[i * columns + j], expected(T::ZERO, i, j), "{rows} {inner} {left:?}");
+                for j in 0..columns {
+                    let half = if j <= i { &lower } else { &upper };
+                    assert_eq!(half[i * columns + j], expected(T::ZERO, i, j), "{rows} {inner} {left:?}");
                 }
+                assert_eq!(upper[i * columns + i], lower[i * columns + i], "{rows} {inner} {left:?}");
             }
         }
     }

@@ -21,6 +21,7 @@
 //! Tensors are `[time][rows]` with the rows in lanes.
 
 mod activation;
+mod aligned;
 mod config;
 mod convolution;
 mod examples;

@@ -4,6 +4,7 @@ use fedspd_manifold::simd::Simd;
 use fedspd_manifold::{Left, Real, multiply, multiply_add};
 
 use super::activation::{Activate, Affine, PullBack};
+use super::aligned::Aligned;
 use super::convolution::{convolve, correlate};
 use super::examples::EegExamples;
 use super::norm::Norm;
@@ -14,24 +15,24 @@ use super::weights::Weights;
 /// The weights as the kernels read them, forth and back.
 pub(super) struct Kernels<T> {
     pub(super) weights: Weights<T>,
-    pub(super) temporal_back: Vec<T>,
-    pub(super) depthwise_back: Vec<T>,
+    pub(super) temporal_back: Aligned<T>,
+    pub(super) depthwise_back: Aligned<T>,
     /// `[in row][out row]`
-    pub(super) pointwise_forth: Vec<T>,
+    pub(super) pointwise_forth: Aligned<T>,
 }
 
 /// The scratch memory of one thread.
 pub(super) struct Worker<T> {
     /// The gradient after the temporal convolution, with zeros around it.
-    pub(super) first: Vec<T>,
+    pub(super) first: Aligned<T>,
     /// The gradient after the spatial mixture.
-    pub(super) mixed: Vec<T>,
+    pub(super) mixed: Aligned<T>,
     /// The gradient after the depthwise convolution, with zeros around it, and before it.
-    pub(super) depthwise: Vec<T>,
-    pub(super) pooled: Vec<T>,
-    pub(super) second: Vec<T>,
-    pub(super) features: Vec<T>,
-    pub(super) logits: Vec<T>,
+    pub(super) depthwise: Aligned<T>,
+    pub(super) pooled: Aligned<T>,
+    pub(super) second: Aligned<T>,
+    pub(super) features: Aligned<T>,
+    pub(super) logits: Aligned<T>,
 }
 
 /// Space is mixed, then rows are convolved.
@@ -121,7 +122,7 @@ pub(super) fn head_back<T: Real>(
     sums: &mut Weights<T>,
 ) {
     let (classes, features) = (shape.classes, shape.features());
-    for (sum, &g) in sums.bias.iter_mut().zip(&worker.logits) {
+    for (sum, &g) in sums.bias.iter_mut().zip(worker.logits.iter()) {
         *sum += g;
     }
     multiply_add(simd, Left::Plain, (classes, 1, features), &worker.logits, &slot.features, &mut sums.head);
@@ -217,13 +218,14 @@ pub(super) fn first_block_back<T: Real>(
     .run_on(simd);
     correlate(simd, rows, &worker.first[inner], &slot.mixed, &mut sums.temporal);
     convolve(simd, rows, &kernels.temporal_back, &worker.first, &mut worker.mixed);
-    let size = (shape.channels, shape.samples, rows);
+    // Rows in the place of channels: the channels fill whole vectors.
+    let size = (rows, shape.samples, shape.channels);
     multiply_add(
         simd,
         Left::Transposed,
         size,
-        examples.trials.trial(slot.trial),
         &worker.mixed,
-        &mut sums.spatial,
+        examples.trials.trial(slot.trial),
+        &mut sums.spatial_rows,
     );
 }

@@ -3,6 +3,7 @@
 use fedspd_manifold::Real;
 use rand::Rng;
 
+use super::aligned::Aligned;
 use super::norm::{Moments, Pulls};
 use super::shape::Shape;
 use super::weights::Weights;
@@ -14,22 +15,22 @@ pub(super) struct Slot<T> {
     pub(super) trial: usize,
     pub(super) label: usize,
     /// Mixed in space, with zeros around it for the temporal convolution.
-    pub(super) mixed: Vec<T>,
+    pub(super) mixed: Aligned<T>,
     /// After both convolutions of the first block.
-    pub(super) first: Vec<T>,
+    pub(super) first: Aligned<T>,
     /// After ELU; on the way back, the gradient with respect to the normalised tensor.
-    pub(super) first_activated: Vec<T>,
+    pub(super) first_activated: Aligned<T>,
     /// After the first pooling, with zeros around it for the depthwise convolution.
-    pub(super) pooled: Vec<T>,
+    pub(super) pooled: Aligned<T>,
     /// After the depthwise convolution.
-    pub(super) depthwise: Vec<T>,
+    pub(super) depthwise: Aligned<T>,
     /// After the pointwise convolution.
-    pub(super) second: Vec<T>,
-    pub(super) second_activated: Vec<T>,
+    pub(super) second: Aligned<T>,
+    pub(super) second_activated: Aligned<T>,
     /// What the head sees.
-    pub(super) features: Vec<T>,
+    pub(super) features: Aligned<T>,
     /// What is kept after each pooling, 0 or one over the probability of being kept; empty without dropout.
-    pub(super) kept: [Vec<T>; 2],
+    pub(super) kept: [Aligned<T>; 2],
     pub(super) first_moments: Moments<T>,
     pub(super) second_moments: Moments<T>,
     pub(super) first_pulls: Pulls<T>,
@@ -40,7 +41,7 @@ pub(super) struct Slot<T> {
 
 impl<T: Real> Slot<T> {
     pub(super) fn new(shape: &Shape, dropout: bool) -> Self {
-        let zeros = |samples: usize, rows: usize| vec![T::ZERO; samples * rows];
+        let zeros = |samples: usize, rows: usize| Aligned::zeros(samples * rows);
         let (f, g) = (shape.first_lanes, shape.second_lanes);
         let kept = |samples: usize, rows: usize| zeros(if dropout { samples } else { 0 }, rows);
         Self {
@@ -69,20 +70,41 @@ impl<T: Real> Slot<T> {
     pub(super) fn draw(&mut self, shape: &Shape, dropout: Dropout, place: u64, keep: f64) {
         let bound = (keep * 65536.0).round_ties_even().max(1.0) as u32;
         let scale = T::from_f64(65536.0 / f64::from(bound));
-        let mut rng = dropout.stream.item(dropout.seen + place);
-        let (mut bits, mut left) = (0_u32, 0);
+        let value = |word: u16| if u32::from(word) < bound { scale } else { T::ZERO };
+        let mut words = Words { rng: dropout.stream.item(dropout.seen + place), bytes: [0; 256], used: 256 };
         let layers = [(shape.first, shape.first_lanes), (shape.second, shape.second_lanes)];
         for (kept, (rows, lanes)) in self.kept.iter_mut().zip(layers) {
-            for sample in kept.chunks_exact_mut(lanes) {
-                for kept in &mut sample[..rows] {
-                    if left == 0 {
-                        (bits, left) = (rng.next_u32(), 2);
-                    }
-                    *kept = if bits & 0xffff < bound { scale } else { T::ZERO };
-                    bits >>= 16;
-                    left -= 1;
-                }
+            if rows == lanes {
+                words.fill(kept, value);
+            } else {
+                kept.chunks_exact_mut(lanes).for_each(|sample| words.fill(&mut sample[..rows], value));
             }
+        }
+    }
+}
+
+/// Random 16-bit words. They are taken off the generator many at a time: it makes four blocks of 64 bytes as fast as one.
+struct Words<R> {
+    rng: R,
+    bytes: [u8; 256],
+    used: usize,
+}
+
+impl<R: Rng> Words<R> {
+    /// Fills places with what becomes of the next words.
+    fn fill<T>(&mut self, mut places: &mut [T], value: impl Fn(u16) -> T) {
+        while !places.is_empty() {
+            if self.used == self.bytes.len() {
+                self.rng.fill_bytes(&mut self.bytes);
+                self.used = 0;
+            }
+            let words = self.bytes[self.used..].chunks_exact(2);
+            let (now, later) = places.split_at_mut(places.len().min(words.len()));
+            self.used += 2 * now.len();
+            for (place, word) in now.iter_mut().zip(words) {
+                *place = value(u16::from_le_bytes([word[0], word[1]]));
+            }
+            places = later;
         }
     }
 }

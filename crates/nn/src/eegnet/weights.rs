@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use fedspd_manifold::Real;
 
+use super::aligned::Aligned;
 use super::shape::Shape;
 use crate::Error;
 use crate::params::{Layout, Parameter};
@@ -58,27 +59,30 @@ impl Places {
 }
 
 /// The weights as kernels read them, or sums of gradients with respect to them.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct Weights<T> {
     /// `[tap][row]`: the taps of a row's temporal filter.
-    pub(super) temporal: Vec<T>,
+    pub(super) temporal: Aligned<T>,
     /// `[channel][row]`
-    pub(super) spatial: Vec<T>,
+    pub(super) spatial: Aligned<T>,
+    /// `[row][channel]`, of sums of gradients alone: there the channels fill whole vectors.
+    pub(super) spatial_rows: Aligned<T>,
     /// `[tap][row]`
-    pub(super) depthwise: Vec<T>,
+    pub(super) depthwise: Aligned<T>,
     /// `[out row][in row]`
-    pub(super) pointwise: Vec<T>,
+    pub(super) pointwise: Aligned<T>,
     /// `[class][sample, row]`
-    pub(super) head: Vec<T>,
-    pub(super) bias: Vec<T>,
+    pub(super) head: Aligned<T>,
+    pub(super) bias: Aligned<T>,
 }
 
 impl<T: Real> Weights<T> {
     pub(super) fn new(shape: &Shape) -> Self {
-        let zeros = |size: usize| vec![T::ZERO; size];
+        let zeros = |size: usize| Aligned::zeros(size);
         Self {
             temporal: zeros(shape.temporal_taps * shape.first_lanes),
             spatial: zeros(shape.channels * shape.first_lanes),
+            spatial_rows: zeros(shape.channels * shape.first_lanes),
             depthwise: zeros(shape.separable_taps * shape.first_lanes),
             pointwise: zeros(shape.second_lanes * shape.first_lanes),
             head: zeros(shape.classes * shape.features()),
@@ -108,6 +112,12 @@ impl<T: Real> Weights<T> {
 
     /// Writes sums of gradients to their places. Rows that share a temporal filter add up.
     pub(super) fn unload(&mut self, shape: &Shape, places: &Places, gradient: &mut [T]) {
+        for row in 0..shape.first {
+            for channel in 0..shape.channels {
+                self.spatial[channel * shape.first_lanes + row] =
+                    self.spatial_rows[row * shape.channels + channel];
+            }
+        }
         gradient[places.temporal.clone()].fill(T::ZERO);
         let shared = places.temporal.clone();
         self.each(shape, places, |own, place| {
@@ -119,10 +129,11 @@ impl<T: Real> Weights<T> {
         });
     }
 
-    fn parts(&mut self) -> [&mut [T]; 6] {
+    fn parts(&mut self) -> [&mut [T]; 7] {
         [
             &mut self.temporal,
             &mut self.spatial,
+            &mut self.spatial_rows,
             &mut self.depthwise,
             &mut self.pointwise,
             &mut self.head,

@@ -15,6 +15,7 @@ use std::sync::Arc;
 use fedspd_manifold::Real;
 use fedspd_manifold::simd::Simd;
 
+use super::aligned::Aligned;
 use super::examples::EegExamples;
 use super::lags;
 use super::norm::{Norm, finite_variance};
@@ -74,7 +75,7 @@ impl<T: Real> EegNetWorkspace<T> {
         check("threads", threads, threads > 0, || "at least 1".into())?;
         let shape = Shape::of(config);
         let places = Places::of(&layout)?;
-        let zeros = |size: usize| vec![T::ZERO; size];
+        let zeros = |size: usize| Aligned::zeros(size);
         let (f, g) = (shape.first_lanes, shape.second_lanes);
         let worker = || Worker {
             first: zeros((shape.samples + shape.temporal_taps - 1) * f),

@@ -2,7 +2,7 @@
 
 use fedspd_manifold::simd::Simd;
 use fedspd_manifold::{
-    Error, Left, Real, SpectralFunction, SpectralTape, multiply, multiply_add, multiply_symmetric,
+    Error, Left, Real, SpectralFunction, SpectralTape, Triangle, multiply, multiply_add, multiply_symmetric,
 };
 
 /// One BiRe block: what it computed on the way forth and needs on the way back.
@@ -80,7 +80,7 @@ impl<T: Real> Chain<T> {
                 let y = &mut products[trial * p * k..(trial + 1) * p * k];
                 multiply(simd, Left::Plain, (p, p, k), x, w, y);
                 let s = &mut self.square[..k * k];
-                multiply_symmetric(simd, Left::Transposed, (k, p), w, y, s);
+                multiply_symmetric(simd, Left::Transposed, Triangle::Lower, (k, p), w, y, s);
                 tape.put(trial, s)?;
             }
             if index == last {
@@ -151,7 +151,7 @@ impl<T: Real> Chain<T> {
                     multiply(simd, Left::Plain, (p, k, k), w, g, wg);
                     // The output is not needed any more: its gradient takes its place.
                     let dx = &mut block.outputs[trial * p * p..(trial + 1) * p * p];
-                    multiply_symmetric(simd, Left::Plain, (p, k), wg, w_transposed, dx);
+                    multiply_symmetric(simd, Left::Plain, Triangle::Lower, (p, k), wg, w_transposed, dx);
                     block.tape.put_gradient(trial, dx)?;
                 }
             }
