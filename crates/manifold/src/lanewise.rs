@@ -1,30 +1,19 @@
-//! Products of small square matrices, one matrix per lane.
+//! Products of small square matrices, one matrix per lane of a hardware vector.
 
-use crate::simd::Lanes;
-
-/// Rows and columns computed together: as many sums as registers hold for a pair of vectors.
-const BLOCK: usize = 2;
+use crate::simd::{Lanes, Rows};
 
 /// Replaces the symmetric `E` by the congruence `Q E Q^T`; `product` is scratch of the same size.
 #[inline(always)]
-pub(crate) fn congruence<V: Lanes>(n: usize, q: &[V], e: &mut [V], product: &mut [V]) {
+pub(crate) fn congruence<P: Lanes>(n: usize, q: &[P], e: &mut [P], product: &mut [P]) {
     // E is its own transpose, so both factors are products of rows with rows.
-    for i in (0..n).step_by(BLOCK) {
-        for j in (0..n).step_by(BLOCK) {
-            rows_times_rows(n, q, e, product, i, j);
-        }
-    }
+    rows_times_rows(n, q, e, product, |_| n);
     symmetric_product(n, product, q, e);
 }
 
 /// `C = A B^T` for a product that is symmetric: one triangle is computed and mirrored.
 #[inline(always)]
-pub(crate) fn symmetric_product<V: Lanes>(n: usize, a: &[V], b: &[V], c: &mut [V]) {
-    for i in (0..n).step_by(BLOCK) {
-        for j in (0..=i).step_by(BLOCK) {
-            rows_times_rows(n, a, b, c, i, j);
-        }
-    }
+pub(crate) fn symmetric_product<P: Lanes>(n: usize, a: &[P], b: &[P], c: &mut [P]) {
+    rows_times_rows(n, a, b, c, |last| last + 1);
     for i in 0..n {
         for j in 0..i {
             c[j * n + i] = c[i * n + j];
@@ -32,35 +21,66 @@ pub(crate) fn symmetric_product<V: Lanes>(n: usize, a: &[V], b: &[V], c: &mut [V
     }
 }
 
-/// The block of `A B^T` that starts at `(i, j)`, up to [`BLOCK`] wide and high.
+/// `C = A B^T`; of rows up to number `last`, at least the first `columns(last)` columns. As many sums at a time as the registers hold beside
+/// their factors: a factor is then loaded once for several multiply-adds, which set the pace (two a cycle).
 #[inline(always)]
-fn rows_times_rows<V: Lanes>(n: usize, a: &[V], b: &[V], c: &mut [V], i: usize, j: usize) {
-    if i + BLOCK <= n && j + BLOCK <= n {
-        block_of_rows::<V, BLOCK>(n, a, b, c, i, j);
+fn rows_times_rows<P: Lanes>(n: usize, a: &[P], b: &[P], c: &mut [P], columns: impl Fn(usize) -> usize) {
+    if P::REGISTERS >= 32 {
+        tiles::<P, 3, 6>(n, a, b, c, columns);
     } else {
-        for i in i..n.min(i + BLOCK) {
-            for j in j..n.min(j + BLOCK) {
-                block_of_rows::<V, 1>(n, a, b, c, i, j);
-            }
-        }
+        tiles::<P, 2, 4>(n, a, b, c, columns);
     }
 }
 
+/// The same in tiles of `R` rows and `C` columns, as far as they fit.
 #[inline(always)]
-fn block_of_rows<V: Lanes, const B: usize>(n: usize, a: &[V], b: &[V], c: &mut [V], i: usize, j: usize) {
-    let mut sum = [[V::zero(); B]; B];
-    let left: [&[V]; B] = std::array::from_fn(|r| &a[(i + r) * n..(i + r + 1) * n]);
-    let right: [&[V]; B] = std::array::from_fn(|s| &b[(j + s) * n..(j + s + 1) * n]);
+fn tiles<P: Lanes, const R: usize, const C: usize>(
+    n: usize,
+    a: &[P],
+    b: &[P],
+    c: &mut [P],
+    columns: impl Fn(usize) -> usize,
+) {
+    let mut i = 0;
+    while i < n {
+        let rows = if i + R <= n { R } else { 1 };
+        let (mut j, end) = (0, columns(i + rows - 1));
+        while j < end {
+            j += match (rows == R, j + C <= n) {
+                (true, true) => tile::<P, R, C>(n, a, b, c, i, j),
+                (true, false) => tile::<P, R, 1>(n, a, b, c, i, j),
+                (false, true) => tile::<P, 1, C>(n, a, b, c, i, j),
+                (false, false) => tile::<P, 1, 1>(n, a, b, c, i, j),
+            };
+        }
+        i += rows;
+    }
+}
+
+/// The tile that starts at `(i, j)`; returns its width.
+#[inline(always)]
+fn tile<P: Lanes, const R: usize, const C: usize>(
+    n: usize,
+    a: &[P],
+    b: &[P],
+    c: &mut [P],
+    i: usize,
+    j: usize,
+) -> usize {
+    let mut sum = [[P::zero(); C]; R];
+    let (left, right) = (Rows::<P, R>::new(&a[i * n..], n, n), Rows::<P, C>::new(&b[j * n..], n, n));
     for k in 0..n {
-        for r in 0..B {
-            for s in 0..B {
-                sum[r][s] = left[r][k].mul_add(right[s][k], sum[r][s]);
+        let (factors, others) = (left.column(k), right.column(k));
+        for s in 0..C {
+            for r in 0..R {
+                sum[r][s] = factors[r].mul_add(others[s], sum[r][s]);
             }
         }
     }
-    for r in 0..B {
-        for s in 0..B {
+    for r in 0..R {
+        for s in 0..C {
             c[(i + r) * n + j + s] = sum[r][s];
         }
     }
+    C
 }

@@ -39,6 +39,7 @@ mod spectral;
 mod stiefel;
 mod symmetric;
 pub mod tolerance;
+mod transpose;
 mod vectorisation;
 
 pub use dense::{Left, Matrix, Triangle, multiply, multiply_add, multiply_symmetric};

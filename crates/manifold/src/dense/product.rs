@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::Matrix;
 use crate::Real;
-use crate::simd::{Array, Kernel, Lanes, Simd};
+use crate::simd::{Array, Kernel, Lanes, Rows, Simd};
 
 /// Which factor stands on the left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -284,9 +284,10 @@ impl<T: Real, const TRANSPOSED: bool> Product<'_, T, TRANSPOSED> {
                 add_row(sum, |r| column[r], |v| load(row, v));
             }
         } else {
-            let rows: [&[T]; R] = std::array::from_fn(|r| &self.a[(first + r) * self.inner..][..self.inner]);
+            let rows = Rows::<T, R>::new(&self.a[first * self.inner..], self.inner, self.inner);
             for (k, row) in b.enumerate().take(self.inner) {
-                add_row(sum, |r| rows[r][k], |v| load(row, v));
+                let column = rows.column(k);
+                add_row(sum, |r| column[r], |v| load(row, v));
             }
         }
     }

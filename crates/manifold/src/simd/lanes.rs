@@ -127,6 +127,15 @@ pub trait Lanes:
     }
 }
 
+/// Vectors as numbers: lane `l` of vector `i` is number `i * WIDTH + l`.
+#[inline(always)]
+pub(crate) fn as_numbers<V: Lanes>(vectors: &[V]) -> &[V::Scalar] {
+    const { assert!(size_of::<V>() == V::WIDTH * size_of::<V::Scalar>()) };
+    // SAFETY: `Lanes` is sealed and every implementation is `WIDTH` numbers in a row without padding, as the assertion checks; a vector is
+    // aligned at least as a number is.
+    unsafe { std::slice::from_raw_parts(vectors.as_ptr().cast::<V::Scalar>(), vectors.len() * V::WIDTH) }
+}
+
 /// The widest vector: a pair of AVX-512 vectors of `f32`.
 pub(crate) const MAX_WIDTH: usize = 32;
 

@@ -32,13 +32,15 @@ mod avx2;
 mod avx512;
 mod buffer;
 pub mod elementary;
+mod grid;
 mod lanes;
 mod portable;
 
 pub use buffer::Buffer;
+pub(crate) use grid::{Rows, RowsMut};
 pub use lanes::Lanes;
+pub(crate) use lanes::{MAX_WIDTH, as_numbers};
 pub use portable::Array;
-pub(crate) use portable::as_numbers;
 
 use crate::{Error, Real};
 use lanes::Pair;

@@ -12,13 +12,6 @@ use crate::Real;
 #[repr(transparent)]
 pub struct Array<T, const N: usize>(pub [T; N]);
 
-/// Scalars as numbers.
-#[inline(always)]
-pub(crate) fn as_numbers<T>(scalars: &mut [Array<T, 1>]) -> &mut [T] {
-    // SAFETY: `Array` is transparent, so an `Array<T, 1>` is laid out as `[T; 1]` and that as `T`.
-    unsafe { std::slice::from_raw_parts_mut(scalars.as_mut_ptr().cast::<T>(), scalars.len()) }
-}
-
 /// The mask of an [`Array`].
 #[derive(Clone, Copy)]
 pub struct ArrayMask<const N: usize>([bool; N]);

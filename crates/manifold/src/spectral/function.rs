@@ -148,6 +148,10 @@ fn quotient_unless_near<V: Lanes>(distance: V, near: V, rise: V, gap: V) -> V {
 #[inline(always)]
 fn clamp_divided_difference<V: Lanes>(a: V, b: V, floor: V) -> V {
     let across = b.le(floor) & floor.lt(a);
+    if !V::any(across) {
+        // Mostly no eigenvalue is below the floor, and the division is saved.
+        return V::select(floor.lt(b), V::one(), V::zero());
+    }
     let share = (a - floor) / V::select(across, a - b, V::one());
     V::select(floor.lt(b), V::one(), V::select(across, share, V::zero()))
 }

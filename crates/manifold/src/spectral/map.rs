@@ -5,7 +5,7 @@ use super::{SpectralFunction, SpectralTape};
 use crate::error::check_length;
 use crate::finite::check_finite;
 use crate::simd::Simd;
-use crate::symmetric::{check_batch, pack};
+use crate::symmetric::{Wanted, check_batch, pack, unpack};
 use crate::{Error, Real};
 
 /// Applies spectral functions to batches of symmetric `n x n` matrices and to gradients, with its scratch memory.
@@ -96,7 +96,7 @@ impl<T: Real> SpectralMap<T> {
                 );
             }
             self.tape.evaluate(function, first, held)?;
-            unpack(n, self.tape.work.numbers(), self.tape.lanes(), held, &mut out[first * n * n..]);
+            self.unpack(first, held, out);
         }
         Ok(())
     }
@@ -120,33 +120,31 @@ impl<T: Real> SpectralMap<T> {
         for first in (0..count).step_by(self.tape.lanes()) {
             let held = self.load(function, matrices, first)?;
             self.tape.prepare(function);
-            let lanes = self.tape.lanes();
-            pack(n, &directions[first * n * n..], lanes, self.tape.work.numbers_mut());
+            let own = &directions[first * n * n..(first + held) * n * n];
+            pack(self.tape.chunk.shape(), own, self.tape.results.numbers_mut());
             if let Err(error) = self.tape.differentiate(function, Given::Everything, first, held) {
                 for matrix in first..first + held {
                     check_finite(self.simd(), matrix, n, &directions[matrix * n * n..(matrix + 1) * n * n])?;
                 }
                 return Err(error);
             }
-            unpack(n, self.tape.work.numbers(), lanes, held, &mut out[first * n * n..]);
+            self.unpack(first, held, out);
         }
         Ok(())
+    }
+
+    /// Writes the results of a chunk that begins with matrix `first` of the batch.
+    fn unpack(&self, first: usize, held: usize, out: &mut [T]) {
+        let size = self.n() * self.n();
+        let own = &mut out[first * size..(first + held) * size];
+        unpack(self.tape.chunk.shape(), self.tape.results.numbers(), own);
     }
 
     /// Decomposes a chunk and checks that its eigenvalues are in the domain of the function.
     fn load(&mut self, function: SpectralFunction<T>, matrices: &[T], first: usize) -> Result<usize, Error> {
         function.check()?;
-        let held = self.tape.chunk.load(matrices, first)?;
+        let held = self.tape.chunk.load(Wanted::Everything, matrices, first)?;
         self.tape.check_domain(function, first, held)?;
         Ok(held)
-    }
-}
-
-/// Moves matrices out of lanes: the inverse of [`pack`].
-fn unpack<T: Real>(n: usize, source: &[T], lanes: usize, held: usize, matrices: &mut [T]) {
-    for lane in 0..held {
-        for (i, entry) in matrices[lane * n * n..(lane + 1) * n * n].iter_mut().enumerate() {
-            *entry = source[i * lanes + lane];
-        }
     }
 }

@@ -1,11 +1,12 @@
 //! A spectral function of a few matrices, remembered for the way back.
 
 use super::SpectralFunction;
-use crate::dense::{Left, Triangle, multiply_symmetric};
+use crate::dense::{Left, Triangle, multiply, multiply_symmetric};
 use crate::error::check_length;
 use crate::lanewise::{congruence, symmetric_product};
-use crate::simd::{Array, Buffer, Kernel, Lanes, Simd};
-use crate::symmetric::{Chunk, place_triangle};
+use crate::simd::{Array, Buffer, Kernel, Lanes, MAX_WIDTH, Simd};
+use crate::symmetric::{Chunk, Shape, on_lanes_in_use, place, unpack};
+use crate::transpose::transpose;
 use crate::{Error, Real};
 
 /// `F(A)` of up to [`SpectralTape::lanes`] symmetric `n x n` matrices at once, which keeps the decomposition so that gradients go
@@ -34,8 +35,12 @@ use crate::{Error, Real};
 /// ```
 pub struct SpectralTape<T: Real> {
     pub(super) chunk: Chunk<T>,
-    /// `n^2` results or gradients, `2 n^2` scratch, and what [`SpectralFunction::prepare`] made of the `n` eigenvalues; all in lanes.
-    pub(super) work: Buffer<T>,
+    /// Results or gradients, arranged as the matrices of the chunk are.
+    pub(super) results: Buffer<T>,
+    /// What [`SpectralFunction::prepare`] made of the eigenvalues, in lanes.
+    prepared: Buffer<T>,
+    /// Two matrices; and, of a matrix in rows, its eigenvalues with what was made of them.
+    scratch: Buffer<T>,
     /// How many matrices there are.
     held: usize,
     /// The function that was applied last, if that succeeded.
@@ -57,8 +62,10 @@ impl<T: Real> SpectralTape<T> {
     /// [`Error::Zero`] for `n = 0`.
     pub fn with_simd(n: usize, simd: Simd) -> Result<Self, Error> {
         let chunk = Chunk::new(n, simd)?;
-        let work = Buffer::new(3 * n * n + n, chunk.lanes());
-        Ok(Self { chunk, work, held: 0, applied: None })
+        let lanes = chunk.lanes();
+        let (results, prepared) = (Buffer::new(n * n, lanes), Buffer::new(n, lanes));
+        let scratch = Buffer::new(2 * n * n * lanes + 2 * (n + MAX_WIDTH), 1);
+        Ok(Self { chunk, results, prepared, scratch, held: 0, applied: None })
     }
 
     /// The size of the matrices.
@@ -91,9 +98,17 @@ impl<T: Real> SpectralTape<T> {
     /// # Errors
     /// [`Error::Length`] if it is not `n x n`, [`Error::OutOfRange`] if there is no such matrix.
     pub fn put(&mut self, index: usize, matrix: &[T]) -> Result<(), Error> {
+        self.put_triangle(index, Triangle::Lower, matrix)
+    }
+
+    /// Sets matrix `index` by one triangle of a row-major matrix.
+    ///
+    /// # Errors
+    /// As [`SpectralTape::put`].
+    pub fn put_triangle(&mut self, index: usize, triangle: Triangle, matrix: &[T]) -> Result<(), Error> {
         self.check(index, matrix.len(), self.n() * self.n())?;
         self.applied = None;
-        self.chunk.place(index, matrix);
+        self.chunk.place(index, triangle, matrix);
         Ok(())
     }
 
@@ -129,12 +144,23 @@ impl<T: Real> SpectralTape<T> {
     /// # Errors
     /// [`Error::Length`] if it is not `n x n`, [`Error::OutOfRange`] if there is no such matrix, [`Error::NotFactored`].
     pub fn matrix(&self, index: usize, out: &mut [T]) -> Result<(), Error> {
-        let (n, width) = (self.n(), self.chunk.width());
-        self.check(index, out.len(), n * n)?;
+        self.check(index, out.len(), self.n() * self.n())?;
         self.applied.ok_or(Error::NotFactored)?;
+        let (shape, results) = (self.chunk.shape(), self.results.numbers());
         for (place, entry) in out.iter_mut().enumerate() {
-            *entry = self.work.numbers()[place * width + index];
+            *entry = results[shape.place(place, index)];
         }
+        Ok(())
+    }
+
+    /// Writes the results of the last call for all matrices, one after the other: all of them, row-major.
+    ///
+    /// # Errors
+    /// [`Error::Length`] if they are not as many `n x n` matrices as there are, [`Error::NotFactored`].
+    pub fn matrices(&self, out: &mut [T]) -> Result<(), Error> {
+        check_length("the matrices", out.len(), self.held * self.n() * self.n())?;
+        self.applied.ok_or(Error::NotFactored)?;
+        unpack(self.chunk.shape(), self.results.numbers(), out);
         Ok(())
     }
 
@@ -143,13 +169,14 @@ impl<T: Real> SpectralTape<T> {
     /// # Errors
     /// As [`SpectralTape::matrix`]; the triangle has `n (n + 1)/2` entries.
     pub fn triangle(&self, index: usize, out: &mut [T]) -> Result<(), Error> {
-        let (n, width) = (self.n(), self.chunk.width());
+        let n = self.n();
         self.check(index, out.len(), n * (n + 1) / 2)?;
         self.applied.ok_or(Error::NotFactored)?;
+        let (shape, results) = (self.chunk.shape(), self.results.numbers());
         let mut entries = out.iter_mut();
         for i in 0..n {
             for (j, entry) in (0..=i).zip(&mut entries) {
-                *entry = self.work.numbers()[(i * n + j) * width + index];
+                *entry = results[shape.place(i * n + j, index)];
             }
         }
         Ok(())
@@ -160,10 +187,9 @@ impl<T: Real> SpectralTape<T> {
     /// # Errors
     /// As [`SpectralTape::matrix`].
     pub fn put_gradient(&mut self, index: usize, gradient: &[T]) -> Result<(), Error> {
-        let (n, width) = (self.n(), self.chunk.width());
-        self.check(index, gradient.len(), n * n)?;
+        self.check(index, gradient.len(), self.n() * self.n())?;
         self.applied.ok_or(Error::NotFactored)?;
-        place_triangle(n, gradient, width, index, self.work.numbers_mut());
+        place(self.chunk.shape(), index, Triangle::Lower, gradient, self.results.numbers_mut());
         Ok(())
     }
 
@@ -172,13 +198,14 @@ impl<T: Real> SpectralTape<T> {
     /// # Errors
     /// As [`SpectralTape::triangle`].
     pub fn put_gradient_triangle(&mut self, index: usize, gradient: &[T]) -> Result<(), Error> {
-        let (n, width) = (self.n(), self.chunk.width());
+        let n = self.n();
         self.check(index, gradient.len(), n * (n + 1) / 2)?;
         self.applied.ok_or(Error::NotFactored)?;
+        let (shape, results) = (self.chunk.shape(), self.results.numbers_mut());
         let mut entries = gradient.iter();
         for i in 0..n {
             for (j, &entry) in (0..=i).zip(&mut entries) {
-                self.work.numbers_mut()[(i * n + j) * width + index] = entry;
+                results[shape.place(i * n + j, index)] = entry;
             }
         }
         Ok(())
@@ -232,52 +259,28 @@ impl<T: Real> SpectralTape<T> {
             .fold(first, |extreme, value| if before(value, extreme) { value } else { extreme })
     }
 
-    /// Writes `F(A)` to the front of `work`.
+    /// Computes `F(A)`.
     pub(super) fn evaluate(
         &mut self,
         function: SpectralFunction<T>,
         first: usize,
         held: usize,
     ) -> Result<(), Error> {
-        if self.chunk.width() == 1 {
-            self.prepare(function);
-            self.evaluate_alone(function);
-            return self.check_overflow(function, first, held);
-        }
-        let Self { chunk, work, .. } = self;
-        let finite = T::evaluate(chunk.simd(), Evaluate { function, chunk, work });
+        self.prepare(function);
+        let Self { chunk, results, prepared, scratch, .. } = self;
+        let (simd, shape) = (chunk.simd(), chunk.shape());
+        let finite = T::evaluate(simd, Evaluate { shape, simd, function, chunk, results, prepared, scratch });
         if finite { Ok(()) } else { self.check_overflow(function, first, held) }
-    }
-
-    /// `F(A)` of a matrix that is alone: its entries are in rows, so lanes can run along them. Every entry is the same chain of operations.
-    fn evaluate_alone(&mut self, function: SpectralFunction<T>) {
-        let n = self.n();
-        let (out, rest) = self.work.numbers_mut().split_at_mut(n * n);
-        let (scaled, rest) = rest.split_at_mut(n * n);
-        let (transposed, prepared) = rest.split_at_mut(n * n);
-        for k in 0..n {
-            let Array([f]) = function.value(Array([prepared[k]]));
-            for i in 0..n {
-                let u = self.chunk.vector(i, k, 0);
-                transposed[k * n + i] = u;
-                scaled[i * n + k] = u * f;
-            }
-        }
-        multiply_symmetric(self.chunk.simd(), Left::Plain, Triangle::Lower, (n, n), scaled, transposed, out);
-        for i in 0..n {
-            for j in 0..i {
-                out[j * n + i] = out[i * n + j];
-            }
-        }
     }
 
     /// Prepares the eigenvalues for [`SpectralTape::differentiate`], which [`SpectralTape::evaluate`] does too.
     pub(super) fn prepare(&mut self, function: SpectralFunction<T>) {
-        let Self { chunk, work, .. } = self;
-        T::prepare_values(chunk.simd(), PrepareValues { function, chunk, work });
+        let Self { chunk, prepared, .. } = self;
+        let (simd, shape) = (chunk.simd(), chunk.shape());
+        T::prepare_values(simd, PrepareValues { shape, function, chunk, prepared });
     }
 
-    /// Replaces the directions at the front of `work` by `DF(A)[E]`.
+    /// Replaces directions by `DF(A)[E]`.
     pub(super) fn differentiate(
         &mut self,
         function: SpectralFunction<T>,
@@ -285,16 +288,18 @@ impl<T: Real> SpectralTape<T> {
         first: usize,
         held: usize,
     ) -> Result<(), Error> {
-        let Self { chunk, work, .. } = self;
-        let finite = T::differentiate(chunk.simd(), Differentiate { function, given, chunk, work });
+        let Self { chunk, results, prepared, scratch, .. } = self;
+        let (simd, shape) = (chunk.simd(), chunk.shape());
+        let kernel = Differentiate { shape, simd, function, given, chunk, results, prepared, scratch };
+        let finite = T::differentiate(simd, kernel);
         if finite { Ok(()) } else { self.check_overflow(function, first, held) }
     }
 
     /// Says which of the results is not finite. Lanes without a matrix hold the identity, where every function is, but the
     /// directions in them are anything.
     fn check_overflow(&self, function: SpectralFunction<T>, first: usize, held: usize) -> Result<(), Error> {
-        let (size, width) = (self.n() * self.n(), self.chunk.width());
-        let overflows = |lane: &usize| (0..size).any(|i| !self.work.numbers()[i * width + lane].is_finite());
+        let (size, shape, results) = (self.n() * self.n(), self.chunk.shape(), self.results.numbers());
+        let overflows = |lane: &usize| (0..size).any(|i| !results[shape.place(i, *lane)].is_finite());
         match (0..held).find(overflows) {
             None => Ok(()),
             Some(lane) => Err(Error::Overflow {
@@ -325,116 +330,193 @@ fn all_finite<V: Lanes>(entries: &[V]) -> bool {
     !V::any(!sum.eq(V::zero()))
 }
 
-/// The parts of the work memory: results, two scratch matrices, prepared eigenvalues.
+/// Copies the lower triangle of a row-major matrix to the upper one.
 #[inline(always)]
-fn parts<V: Lanes>(n: usize, work: &mut Buffer<V::Scalar>) -> [&mut [V]; 4] {
-    let (front, rest) = work.vectors::<V>().split_at_mut(n * n);
-    let (first, rest) = rest.split_at_mut(n * n);
-    let (second, rest) = rest.split_at_mut(n * n);
-    [front, first, second, &mut rest[..n]]
-}
-
-/// Runs `work` on the lanes in use: one, or all of `V`.
-macro_rules! on_lanes_in_use {
-    ($kernel:ident, $output:ty) => {
-        impl<T: Real> Kernel<T> for $kernel<'_, T> {
-            type Output = $output;
-            #[inline(always)]
-            fn run<V: Lanes<Scalar = T>>(self) -> $output {
-                if self.chunk.width() == 1 { self.work::<Array<T, 1>>() } else { self.work::<V>() }
-            }
+fn mirror<T: Copy>(n: usize, matrix: &mut [T]) {
+    for i in 0..n {
+        for j in 0..i {
+            matrix[j * n + i] = matrix[i * n + j];
         }
-    };
+    }
 }
-on_lanes_in_use!(PrepareValues, ());
-on_lanes_in_use!(Differentiate, bool);
 
 /// Fills the prepared eigenvalues.
 pub struct PrepareValues<'a, T: Real> {
+    shape: Shape,
     function: SpectralFunction<T>,
     chunk: &'a mut Chunk<T>,
-    work: &'a mut Buffer<T>,
+    prepared: &'a mut Buffer<T>,
 }
 
+on_lanes_in_use!(PrepareValues, ());
+
 impl<T: Real> PrepareValues<'_, T> {
+    #[allow(clippy::extra_unused_type_parameters)] // the macro gives them to every kernel
     #[inline(always)]
-    fn work<V: Lanes<Scalar = T>>(self) {
-        let n = self.chunk.n();
+    fn work<V: Lanes<Scalar = T>, P: Lanes<Scalar = T>>(self) {
         let (_, values) = self.chunk.vectors_and_values::<V>();
-        let [.., prepared] = parts::<V>(n, self.work);
-        for (prepared, &value) in prepared.iter_mut().zip(values) {
+        for (prepared, &value) in self.prepared.vectors::<V>().iter_mut().zip(values) {
             *prepared = self.function.prepare(value);
         }
     }
 }
 
-/// Writes `F(A)` to the front of `work`, and the prepared eigenvalues to its end; returns whether all of it is finite.
+/// Computes `F(A)`, given the prepared eigenvalues; returns whether all of it is finite.
 pub struct Evaluate<'a, T: Real> {
+    shape: Shape,
+    simd: Simd,
     function: SpectralFunction<T>,
     chunk: &'a mut Chunk<T>,
-    work: &'a mut Buffer<T>,
+    results: &'a mut Buffer<T>,
+    prepared: &'a mut Buffer<T>,
+    scratch: &'a mut Buffer<T>,
 }
 
-impl<T: Real> Kernel<T> for Evaluate<'_, T> {
-    type Output = bool;
+on_lanes_in_use!(Evaluate, bool);
+
+impl<T: Real> Evaluate<'_, T> {
+    #[allow(clippy::extra_unused_type_parameters)] // the macro gives them to every kernel
+    #[inline(always)]
+    fn work<V: Lanes<Scalar = T>, P: Lanes<Scalar = T>>(self) -> bool {
+        if self.shape.in_lanes() { self.in_lanes::<V>() } else { self.in_rows() }
+    }
 
     #[inline(always)]
-    fn run<V: Lanes<Scalar = T>>(self) -> bool {
-        let Self { function, chunk, work } = self;
-        PrepareValues { function, chunk, work }.work::<V>();
-        let n = chunk.n();
-        let (u, _) = chunk.vectors_and_values::<V>();
-        let [out, scaled, f, prepared] = parts::<V>(n, work);
-        for k in 0..n {
-            f[k] = function.value(prepared[k]);
-        }
-        for i in 0..n {
+    fn in_lanes<V: Lanes<Scalar = T>>(self) -> bool {
+        let (n, prepared) = (self.shape.n, &self.prepared.vectors::<V>()[..self.shape.n]);
+        let (u, _) = self.chunk.vectors_and_values::<V>();
+        let out = &mut self.results.vectors::<V::Part>()[..V::PARTS * n * n];
+        let scaled = &mut self.scratch.vectors::<V::Part>()[..n * n];
+        for (part, (u, out)) in u.chunks_exact(n * n).zip(out.chunks_exact_mut(n * n)).enumerate() {
             for k in 0..n {
-                scaled[i * n + k] = u[i * n + k] * f[k];
+                let f = self.function.value(prepared[k].part(part));
+                for i in 0..n {
+                    scaled[i * n + k] = u[i * n + k] * f;
+                }
+            }
+            symmetric_product(n, scaled, u, out);
+        }
+        all_finite(out)
+    }
+
+    /// The same for one matrix, with lanes along its rows.
+    #[inline(always)]
+    fn in_rows(self) -> bool {
+        let n = self.shape.n;
+        let scaled = &mut self.scratch.numbers_mut()[..n * n];
+        let vectors = self.chunk.transposed_vectors();
+        let out = &mut self.results.numbers_mut()[..n * n];
+        let rows = scaled.chunks_exact_mut(n).zip(vectors.chunks_exact(n));
+        for ((scaled, vector), &prepared) in rows.zip(self.prepared.numbers()) {
+            let Array([f]) = self.function.value(Array([prepared]));
+            for (scaled, &entry) in scaled.iter_mut().zip(vector) {
+                *scaled = entry * f;
             }
         }
-        symmetric_product(n, scaled, u, out);
-        all_finite(out)
+        multiply_symmetric(self.simd, Left::Transposed, Triangle::Lower, (n, n), scaled, vectors, out);
+        mirror(n, out);
+        out.iter().all(|entry| entry.is_finite())
     }
 }
 
-/// Replaces the directions at the front of `work` by `DF(A)[E]`; returns whether all of it is finite.
+/// Replaces the directions by `DF(A)[E]`; returns whether all of it is finite.
 pub struct Differentiate<'a, T: Real> {
+    shape: Shape,
+    simd: Simd,
     function: SpectralFunction<T>,
     given: Given,
     chunk: &'a mut Chunk<T>,
-    work: &'a mut Buffer<T>,
+    results: &'a mut Buffer<T>,
+    prepared: &'a mut Buffer<T>,
+    scratch: &'a mut Buffer<T>,
 }
+
+on_lanes_in_use!(Differentiate, bool);
 
 impl<T: Real> Differentiate<'_, T> {
     #[inline(always)]
-    fn work<V: Lanes<Scalar = T>>(self) -> bool {
-        let n = self.chunk.n();
+    fn work<V: Lanes<Scalar = T>, P: Lanes<Scalar = T>>(self) -> bool {
+        if self.shape.in_lanes() { self.in_lanes::<V>() } else { self.in_rows::<P>() }
+    }
+
+    #[inline(always)]
+    fn in_lanes<V: Lanes<Scalar = T>>(self) -> bool {
+        let (n, prepared) = (self.shape.n, &self.prepared.vectors::<V>()[..self.shape.n]);
         let (u, values) = self.chunk.vectors_and_values::<V>();
-        let [e, product, transposed, prepared] = parts::<V>(n, self.work);
-        for i in 0..n {
-            for j in 0..n {
-                transposed[j * n + i] = u[i * n + j];
-            }
-        }
-        for i in 0..n {
-            for j in 0..i {
-                let half = V::splat(T::HALF);
-                if self.given == Given::Everything {
-                    e[i * n + j] = e[i * n + j].mul_add(half, e[j * n + i] * half);
+        let directions = &mut self.results.vectors::<V::Part>()[..V::PARTS * n * n];
+        let (product, rest) = self.scratch.vectors::<V::Part>().split_at_mut(n * n);
+        let transposed = &mut rest[..n * n];
+        let half = V::Part::splat(T::HALF);
+        for (u, e) in u.chunks_exact(n * n).zip(directions.chunks_exact_mut(n * n)) {
+            for i in 0..n {
+                for j in 0..n {
+                    transposed[j * n + i] = u[i * n + j];
                 }
-                e[j * n + i] = e[i * n + j];
             }
+            for i in 0..n {
+                for j in 0..i {
+                    if self.given == Given::Everything {
+                        e[i * n + j] = e[i * n + j].mul_add(half, e[j * n + i] * half);
+                    }
+                    e[j * n + i] = e[i * n + j];
+                }
+            }
+            congruence(n, transposed, e, product);
         }
-        congruence(n, transposed, e, product);
+        // All lanes at once: each slope is a long chain of operations.
         for i in 0..n {
             for j in 0..=i {
                 let slope = self.function.divided_difference(values[i], values[j], prepared[i], prepared[j]);
-                e[i * n + j] = slope * e[i * n + j];
-                e[j * n + i] = e[i * n + j];
+                for part in 0..V::PARTS {
+                    let e = &mut directions[part * n * n..(part + 1) * n * n];
+                    e[i * n + j] = slope.part(part) * e[i * n + j];
+                    e[j * n + i] = e[i * n + j];
+                }
             }
         }
-        congruence(n, u, e, product);
-        all_finite(e)
+        for (u, e) in u.chunks_exact(n * n).zip(directions.chunks_exact_mut(n * n)) {
+            congruence(n, u, e, product);
+        }
+        all_finite(directions)
+    }
+
+    /// The same for one matrix, with lanes along its rows.
+    #[inline(always)]
+    fn in_rows<P: Lanes<Scalar = T>>(self) -> bool {
+        let (simd, n) = (self.simd, self.shape.n);
+        let (product, rest) = self.scratch.numbers_mut().split_at_mut(n * n);
+        let (u, rest) = rest.split_at_mut(n * n);
+        // With room for a vector beyond the last.
+        let (values, prepared) = rest[..2 * (n + MAX_WIDTH)].split_at_mut(n + MAX_WIDTH);
+        for i in 0..n {
+            (values[i], prepared[i]) = (self.chunk.value(i, 0), self.prepared.numbers()[i]);
+        }
+        let vectors = self.chunk.transposed_vectors();
+        let e = &mut self.results.numbers_mut()[..n * n];
+        if self.given == Given::Everything {
+            for i in 0..n {
+                for j in 0..i {
+                    e[i * n + j] = e[i * n + j].mul_add(T::HALF, e[j * n + i] * T::HALF);
+                }
+            }
+        }
+        mirror(n, e);
+        transpose((n, n), (vectors, n), (&mut *u, n));
+        multiply(simd, Left::Plain, (n, n, n), vectors, e, product);
+        multiply_symmetric(simd, Left::Plain, Triangle::Lower, (n, n), product, u, e);
+        for i in 0..n {
+            let (value, own) = (P::splat(values[i]), P::splat(prepared[i]));
+            for j in (0..=i).step_by(P::WIDTH) {
+                let (other, others) = (P::load(&values[j..]), P::load(&prepared[j..]));
+                let slope = self.function.divided_difference(value, other, own, others);
+                let entries = &mut e[i * n + j..(i * n + j + P::WIDTH).min(i * n + i + 1)];
+                (slope * P::load_partial(entries)).store_partial(entries);
+            }
+        }
+        mirror(n, e);
+        multiply(simd, Left::Plain, (n, n, n), u, e, product);
+        multiply_symmetric(simd, Left::Plain, Triangle::Lower, (n, n), product, vectors, e);
+        mirror(n, e);
+        e.iter().all(|entry| entry.is_finite())
     }
 }

@@ -1,32 +1,59 @@
-//! As many matrices as there are lanes, decomposed together.
+//! A few matrices, decomposed together.
 
-use super::ql::{self, Rotations};
-use super::tridiagonal;
+use std::marker::PhantomData;
+
+use super::ql::{self, Rotate, Rotations};
+use super::{rows, tridiagonal};
+use crate::dense::Triangle;
 use crate::finite::check_finite;
-use crate::simd::{Array, Buffer, Kernel, Lanes, Simd, as_numbers, elementary::constant};
+use crate::simd::{Array, Buffer, Kernel, Lanes, Simd, elementary::constant};
+use crate::transpose::transpose;
 use crate::{Error, Real, tolerance};
 
-/// The eigendecompositions of one chunk of a batch, in lanes, with the scratch memory of the solver.
+/// The eigendecompositions of one chunk of a batch, with the scratch memory of the solver.
 ///
 /// Eigenvalues are in the order in which the solver finds them: what is built from all of them (a spectral function)
 /// does not need them sorted.
 pub(crate) struct Chunk<T: Real> {
-    n: usize,
     simd: Simd,
     lanes: usize,
-    /// The number of lanes in use: all of them, or one.
-    width: usize,
-    /// `n^2` eigenvectors, `n` eigenvalues, then scratch of the solver.
-    work: Buffer<T>,
+    /// The lanes of one hardware vector.
+    part: usize,
+    shape: Shape,
+    /// The eigenvectors, arranged as [`Shape`] says.
+    vectors: Buffer<T>,
+    /// `n` eigenvalues in lanes, then scratch of the solver.
+    values: Buffer<T>,
+    /// Scratch for matrices in rows.
+    scratch: Buffer<T>,
 }
 
-/// Which entries of a matrix are there.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Given {
-    /// All of them, to be checked for symmetry.
-    Everything,
-    /// Those on and below the diagonal.
-    LowerTriangle,
+/// How the matrices of a chunk lie in memory.
+///
+/// Several matrices lie in lanes: entry `i` of all matrices of a hardware vector side by side, one hardware vector after the other, so that
+/// what belongs to one of them fits the first-level cache (up to some twenty rows). A matrix that is alone lies in rows, and lanes run along
+/// them; its eigenvectors are transposed, one in a row.
+#[derive(Clone, Copy)]
+pub(crate) struct Shape {
+    pub(crate) n: usize,
+    /// The number of lanes in use: all of them, those of one hardware vector, or one.
+    pub(crate) width: usize,
+    /// The lanes of a hardware vector in use.
+    part: usize,
+}
+
+impl Shape {
+    /// Whether the matrices lie in lanes.
+    #[inline(always)]
+    pub(crate) fn in_lanes(self) -> bool {
+        self.width > 1
+    }
+
+    /// The place of an entry of the matrix in a lane.
+    #[inline(always)]
+    pub(crate) fn place(self, entry: usize, lane: usize) -> usize {
+        (lane / self.part * self.n * self.n + entry) * self.part + lane % self.part
+    }
 }
 
 /// What a decomposition is for. The eigenvalues have the same bits either way.
@@ -47,12 +74,22 @@ impl<T: Real> Chunk<T> {
             let (what, expected) = ("the size of the matrices", "at most 16384");
             return Err(Error::OutOfRange { what, value: n as f64, expected });
         }
-        let lanes = simd.run::<T, _>(Width);
-        Ok(Self { n, simd, lanes, width: lanes, work: Buffer::new(n * (n + 2 + ql::ROTATION_ROWS), lanes) })
+        let (lanes, part) = simd.run::<T, _>(Widths);
+        let stride = n.next_multiple_of(part);
+        Ok(Self {
+            simd,
+            lanes,
+            part,
+            shape: Shape { n, width: lanes, part },
+            vectors: Buffer::new(n * stride, lanes),
+            values: Buffer::new(n * (2 + ql::ROTATION_ROWS), lanes),
+            // Of a hardware vector of lanes: `d`, `e` and the scratch of the reduction; or of a matrix in rows: a second one and some rows.
+            scratch: Buffer::new(n * part * (n + 3) + (n + ROWS_OF_SCRATCH) * stride, 1),
+        })
     }
 
     pub(crate) fn n(&self) -> usize {
-        self.n
+        self.shape.n
     }
 
     pub(crate) fn simd(&self) -> Simd {
@@ -63,69 +100,51 @@ impl<T: Real> Chunk<T> {
         self.lanes
     }
 
+    pub(crate) fn shape(&self) -> Shape {
+        self.shape
+    }
+
     /// Decomposes the matrices of a batch from `first` on, as many as there are lanes or matrices left.
     ///
     /// Returns how many they are.
-    pub(crate) fn load(&mut self, matrices: &[T], first: usize) -> Result<usize, Error> {
-        self.load_into(self.lanes, Wanted::Everything, matrices, first)
-    }
-
-    /// As [`Chunk::load`], but a matrix that is alone gets the arithmetic units to itself: one lane, the same bits, half the time.
-    pub(crate) fn load_narrow(
-        &mut self,
-        wanted: Wanted,
-        matrices: &[T],
-        first: usize,
-    ) -> Result<usize, Error> {
-        let alone = (first + 1) * self.n * self.n == matrices.len();
-        self.load_into(if alone { 1 } else { self.lanes }, wanted, matrices, first)
-    }
-
-    fn load_into(
-        &mut self,
-        width: usize,
-        wanted: Wanted,
-        matrices: &[T],
-        first: usize,
-    ) -> Result<usize, Error> {
-        self.width = width;
-        let held = pack(self.n, &matrices[first * self.n * self.n..], width, self.work.numbers_mut());
+    pub(crate) fn load(&mut self, wanted: Wanted, matrices: &[T], first: usize) -> Result<usize, Error> {
+        let size = self.n() * self.n();
+        let held = self.lanes.min(matrices.len() / size - first);
+        self.begin(held);
+        let batch = &matrices[first * size..(first + held) * size];
+        pack(self.shape, batch, self.vectors.numbers_mut());
         if !self.prepare(Given::Everything) {
-            check_symmetric(self.simd, self.n, matrices, first..first + held)?;
+            check_symmetric(self.simd, self.n(), matrices, first..first + held)?;
         }
         self.decompose(wanted, first, held)?;
         Ok(held)
     }
 
-    /// Makes room for up to as many matrices as there are lanes, to be placed by [`Chunk::place`]; a matrix that is alone gets the
-    /// arithmetic units to itself.
+    /// Makes room for up to as many matrices as there are lanes, to be placed by [`Chunk::place`]. The fewer there are, the fewer lanes
+    /// are used; a matrix that is alone gets the arithmetic units to itself.
     pub(crate) fn begin(&mut self, held: usize) {
-        self.width = if held == 1 { 1 } else { self.lanes };
+        let width = match held {
+            1 => 1,
+            _ if held <= self.part => self.part,
+            _ => self.lanes,
+        };
+        self.shape = Shape { width, part: self.part.min(width), ..self.shape };
     }
 
-    /// The number of lanes in use: all of them, or one.
-    pub(crate) fn width(&self) -> usize {
-        self.width
-    }
-
-    /// Puts the lower triangle of a row-major matrix into a lane.
-    pub(crate) fn place(&mut self, lane: usize, matrix: &[T]) {
-        place_triangle(self.n, matrix, self.width, lane, self.work.numbers_mut());
+    /// Puts a symmetric matrix, of which one triangle is given, into a lane.
+    pub(crate) fn place(&mut self, lane: usize, triangle: Triangle, matrix: &[T]) {
+        place(self.shape, lane, triangle, matrix, self.vectors.numbers_mut());
     }
 
     /// Decomposes the `held` matrices that were placed; errors count them from zero.
     pub(crate) fn decompose_placed(&mut self, held: usize) -> Result<(), Error> {
-        let (n, width) = (self.n, self.width);
-        if held < width {
-            for (i, row) in self.work.numbers_mut()[..n * n * width].chunks_exact_mut(width).enumerate() {
-                row[held..].fill(if i % (n + 1) == 0 { T::ONE } else { T::ZERO });
-            }
-        }
+        let (n, shape) = (self.n(), self.shape);
+        fill_up(shape, held, self.vectors.numbers_mut());
         if !self.prepare(Given::LowerTriangle) {
-            let numbers = self.work.numbers();
+            let numbers = self.vectors.numbers();
             let entries = (0..held).flat_map(|lane| (0..n * n).map(move |i| (lane, i)));
             for (matrix, i) in entries.filter(|(_, i)| i % n <= i / n) {
-                let (row, column, value) = (i / n, i % n, numbers[i * width + matrix].to_f64());
+                let (row, column, value) = (i / n, i % n, numbers[shape.place(i, matrix)].to_f64());
                 if !value.is_finite() {
                     return Err(Error::NotFinite { matrix, row, column, value });
                 }
@@ -135,71 +154,125 @@ impl<T: Real> Chunk<T> {
     }
 
     fn prepare(&mut self, given: Given) -> bool {
-        T::prepare(self.simd, Prepare { n: self.n, alone: self.width == 1, given, work: &mut self.work })
+        let Self { shape, vectors, values, scratch, .. } = self;
+        T::prepare(self.simd, Prepare { shape: *shape, given, vectors, values, scratch })
     }
 
     /// Decomposes what was prepared: `held` matrices, of which the first is number `first` of its batch.
     fn decompose(&mut self, wanted: Wanted, first: usize, held: usize) -> Result<(), Error> {
-        let alone = self.width == 1;
-        if !T::decompose(self.simd, Decompose { n: self.n, alone, wanted, work: &mut self.work }) {
-            let unconverged = self.scratch_row();
-            let lane = (0..held).find(|lane| self.work.numbers()[unconverged + lane] != T::ZERO);
+        let Self { shape, vectors, values, scratch, .. } = self;
+        let kernel = Decompose { shape: *shape, wanted, vectors, values, scratch };
+        if !T::decompose(self.simd, kernel) {
+            // Where the first vector of scratch begins.
+            let unconverged = self.n() * self.shape.width;
+            let lane = (0..held).find(|lane| self.values.numbers()[unconverged + lane] != T::ZERO);
             return Err(Error::EigenvaluesNotConverged {
                 matrix: first + lane.unwrap_or(0),
-                sweeps: sweeps(self.n),
+                sweeps: sweeps(self.n()),
             });
         }
-        let overflows = |lane: &usize| (0..self.n).any(|i| !self.value(i, *lane).is_finite());
+        let overflows = |lane: &usize| (0..self.n()).any(|i| !self.value(i, *lane).is_finite());
         match (0..held).find(overflows) {
             None => Ok(()),
             Some(lane) => Err(Error::TooLarge { operation: "an eigenvalue", matrix: first + lane }),
         }
     }
 
-    /// Where the first vector of scratch begins.
-    fn scratch_row(&self) -> usize {
-        self.n * (self.n + 1) * self.width
-    }
-
     /// Eigenvalue `i` of the matrix in `lane`.
     #[inline(always)]
     pub(crate) fn value(&self, i: usize, lane: usize) -> T {
-        self.work.numbers()[(self.n * self.n + i) * self.width + lane]
+        self.values.numbers()[i * self.shape.width + lane]
     }
 
-    /// Entry `row` of eigenvector `column` of the matrix in `lane`.
-    #[inline(always)]
-    pub(crate) fn vector(&self, row: usize, column: usize, lane: usize) -> T {
-        self.work.numbers()[(row * self.n + column) * self.width + lane]
-    }
-
-    /// The eigenvectors (columns of row-major matrices) and the eigenvalues, as vectors.
-    #[inline(always)]
-    pub(crate) fn vectors_and_values<V: Lanes<Scalar = T>>(&mut self) -> (&[V], &[V]) {
-        let (vectors, rest) = self.work.vectors::<V>().split_at(self.n * self.n);
-        (vectors, &rest[..self.n])
-    }
-}
-
-/// Moves matrices into lanes: entry `i` of matrix `lane` goes to place `i * lanes + lane`. Lanes without a matrix get the
-/// identity. Returns how many have one.
-pub(crate) fn pack<T: Real>(n: usize, matrices: &[T], lanes: usize, target: &mut [T]) -> usize {
-    let size = n * n;
-    let held = lanes.min(matrices.len() / size);
-    for (i, row) in target[..size * lanes].chunks_exact_mut(lanes).enumerate() {
-        for (lane, place) in row[..held].iter_mut().enumerate() {
-            *place = matrices[lane * size + i];
+    /// Writes the eigenvectors of the matrix in `lane` as the columns of a row-major matrix, in the given order.
+    pub(crate) fn vectors_in_order(&self, lane: usize, order: &[usize], out: &mut [T]) {
+        let (n, numbers) = (self.n(), self.vectors.numbers());
+        for (row, entries) in out.chunks_exact_mut(n).enumerate() {
+            for (entry, &column) in entries.iter_mut().zip(order) {
+                let (row, column) = if self.shape.in_lanes() { (row, column) } else { (column, row) };
+                *entry = numbers[self.shape.place(row * n + column, lane)];
+            }
         }
-        row[held..].fill(if i % (n + 1) == 0 { T::ONE } else { T::ZERO });
     }
-    held
+
+    /// The eigenvectors of matrices in lanes, those of one hardware vector after the other, and the eigenvalues, as vectors.
+    #[inline(always)]
+    pub(crate) fn vectors_and_values<V: Lanes<Scalar = T>>(&mut self) -> (&[V::Part], &[V]) {
+        let n = self.n();
+        (&self.vectors.vectors::<V::Part>()[..V::PARTS * n * n], &self.values.vectors::<V>()[..n])
+    }
+
+    /// The transposed eigenvectors of a matrix in rows.
+    #[inline(always)]
+    pub(crate) fn transposed_vectors(&self) -> &[T] {
+        &self.vectors.numbers()[..self.n() * self.n()]
+    }
 }
 
-/// Puts the lower triangle of a row-major matrix into a lane: entry `i` goes to place `i * lanes + lane`.
-pub(crate) fn place_triangle<T: Real>(n: usize, matrix: &[T], lanes: usize, lane: usize, target: &mut [T]) {
-    for (i, row) in matrix[..n * n].chunks_exact(n).enumerate() {
-        for (j, &entry) in row[..=i].iter().enumerate() {
-            target[(i * n + j) * lanes + lane] = entry;
+/// Rows of scratch beside a matrix: numbers of columns, `q` and `1/h` of the reduction.
+const ROWS_OF_SCRATCH: usize = 3;
+
+/// Which entries of the matrices are there.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Given {
+    /// All of them, to be checked for symmetry.
+    Everything,
+    /// Those on and below the diagonal; of a matrix in rows, their mirror images too.
+    LowerTriangle,
+}
+
+/// Arranges matrices as a chunk has them. Lanes without a matrix get the identity.
+pub(crate) fn pack<T: Real>(shape: Shape, matrices: &[T], target: &mut [T]) {
+    let size = shape.n * shape.n;
+    let parts = matrices.chunks(shape.part * size).zip(target.chunks_exact_mut(shape.part * size));
+    for (matrices, target) in parts {
+        transpose((matrices.len() / size, size), (matrices, size), (target, shape.part));
+    }
+    fill_up(shape, matrices.len() / size, target);
+}
+
+/// Arranges matrices one after the other: the inverse of [`pack`].
+pub(crate) fn unpack<T: Real>(shape: Shape, source: &[T], matrices: &mut [T]) {
+    let size = shape.n * shape.n;
+    let parts = matrices.chunks_mut(shape.part * size).zip(source.chunks_exact(shape.part * size));
+    for (matrices, source) in parts {
+        transpose((size, matrices.len() / size), (source, shape.part), (matrices, size));
+    }
+}
+
+/// Gives lanes without a matrix the identity.
+fn fill_up<T: Real>(shape: Shape, held: usize, target: &mut [T]) {
+    for lane in held..shape.width {
+        for entry in 0..shape.n * shape.n {
+            target[shape.place(entry, lane)] = if entry % (shape.n + 1) == 0 { T::ONE } else { T::ZERO };
+        }
+    }
+}
+
+/// Puts a symmetric row-major matrix, of which one triangle is given, into a lane: its lower triangle, and in rows the upper one too.
+pub(crate) fn place<T: Real>(shape: Shape, lane: usize, triangle: Triangle, matrix: &[T], target: &mut [T]) {
+    let n = shape.n;
+    let rows = matrix[..n * n].chunks_exact(n).enumerate();
+    if !shape.in_lanes() {
+        for (i, row) in rows {
+            let given = if triangle == Triangle::Lower { 0..i + 1 } else { i..n };
+            for j in given {
+                target[i * n + j] = row[j];
+                target[j * n + i] = row[j];
+            }
+        }
+        return;
+    }
+    let target = &mut target[shape.place(0, lane)..];
+    for (i, row) in rows {
+        if triangle == Triangle::Lower {
+            for (j, &entry) in row[..=i].iter().enumerate() {
+                target[(i * n + j) * shape.part] = entry;
+            }
+        } else {
+            for (j, &entry) in row.iter().enumerate().skip(i) {
+                target[(j * n + i) * shape.part] = entry;
+            }
         }
     }
 }
@@ -208,184 +281,343 @@ fn sweeps(n: usize) -> usize {
     tolerance::SWEEPS_PER_EIGENVALUE * n
 }
 
-/// The number of lanes.
-struct Width;
+/// The numbers of lanes: of all, and of a hardware vector.
+struct Widths;
 
-impl<T: Real> Kernel<T> for Width {
-    type Output = usize;
+impl<T: Real> Kernel<T> for Widths {
+    type Output = (usize, usize);
     #[inline(always)]
-    fn run<V: Lanes<Scalar = T>>(self) -> usize {
-        V::WIDTH
+    fn run<V: Lanes<Scalar = T>>(self) -> (usize, usize) {
+        (V::WIDTH, V::Part::WIDTH)
     }
 }
 
-/// Checks that all lanes are finite and symmetric, averages the triangles into the lower one, and scales each matrix
-/// by a power of two (exactly) so that its largest entry lies in `[1, 2)`. The inverse of the scale is left in the first
-/// two rows of scratch, as two factors because it may exceed the range of the type.
+/// Runs the `work` of a kernel with the lanes in use, by its [`Shape`]: one, those of a hardware vector, or all of `V`; and with the lanes of a
+/// hardware vector along rows.
+macro_rules! on_lanes_in_use {
+    ($kernel:ident, $output:ty) => {
+        impl<T: Real> Kernel<T> for $kernel<'_, T> {
+            type Output = $output;
+            #[inline(always)]
+            fn run<V: Lanes<Scalar = T>>(self) -> $output {
+                match self.shape.width {
+                    1 => self.work::<Array<T, 1>, V::Part>(),
+                    width if width == V::Part::WIDTH => self.work::<V::Part, V::Part>(),
+                    _ => self.work::<V, V::Part>(),
+                }
+            }
+        }
+    };
+}
+pub(crate) use on_lanes_in_use;
+
+/// Checks that all matrices are finite and symmetric, averages the triangles, and scales each matrix by a power of two (exactly) so that its
+/// largest entry lies in `[1, 2)`. The inverse of the scale is left in the first two rows of scratch, as two factors because it may exceed
+/// the range of the type. A matrix in rows is padded.
 pub struct Prepare<'a, T: Real> {
-    n: usize,
-    alone: bool,
+    shape: Shape,
     given: Given,
-    work: &'a mut Buffer<T>,
+    vectors: &'a mut Buffer<T>,
+    values: &'a mut Buffer<T>,
+    scratch: &'a mut Buffer<T>,
 }
 
-impl<T: Real> Kernel<T> for Prepare<'_, T> {
-    type Output = bool;
-
-    #[inline(always)]
-    fn run<V: Lanes<Scalar = T>>(self) -> bool {
-        if self.alone { self.prepare::<Array<T, 1>>() } else { self.prepare::<V>() }
-    }
-}
+on_lanes_in_use!(Prepare, bool);
 
 impl<T: Real> Prepare<'_, T> {
+    /// With lanes `V` across matrices and lanes `P` along rows.
     #[inline(always)]
-    fn prepare<V: Lanes<Scalar = T>>(self) -> bool {
-        let n = self.n;
-        let (a, rest) = self.work.vectors::<V>().split_at_mut(n * n);
-        let (mut largest, mut asymmetry, mut not_finite) = (V::zero(), V::zero(), V::zero());
-        for i in 0..n {
-            for j in 0..=i {
-                let lower = a[i * n + j];
-                let upper = if self.given == Given::Everything { a[j * n + i] } else { lower };
-                // Zero times a number is zero, times NaN or infinity it is NaN.
-                not_finite = lower.mul_add(V::zero(), upper * V::zero()) + not_finite;
-                largest = lower.abs().max(upper.abs()).max(largest);
-                asymmetry = (lower - upper).abs().max(asymmetry);
-                let mean = lower.mul_add(constant(0.5), upper * constant(0.5));
-                // Half of a subnormal number may not be representable.
-                a[i * n + j] = V::select(lower.eq(upper), lower, mean);
+    fn work<V: Lanes<Scalar = T>, P: Lanes<Scalar = T>>(self) -> bool {
+        let Shape { n, width, .. } = self.shape;
+        let unscale = &mut self.values.numbers_mut()[n * width..(n + 2) * width];
+        if self.shape.in_lanes() {
+            let parts = self.vectors.vectors::<V::Part>()[..V::PARTS * n * n].chunks_exact_mut(n * n);
+            for (part, a) in parts.enumerate() {
+                let Some(scale) = prepare_in_lanes(n, self.given, a) else { return false };
+                scale.inverse[0].store(&mut unscale[part * V::Part::WIDTH..]);
+                scale.inverse[1].store(&mut unscale[width + part * V::Part::WIDTH..]);
             }
+            return true;
         }
-        let allowed = largest * V::splat(T::from_f64(tolerance::SYMMETRY) * T::EPSILON);
-        if V::any(!asymmetry.le(allowed)) || V::any(!not_finite.eq(V::zero())) {
-            return false;
+        let (numbers, scratch) = (self.vectors.numbers_mut(), self.scratch.numbers_mut());
+        let scale = prepare_rows::<P>(n, self.given, numbers, scratch);
+        let fine = scale.is_some();
+        if let Some(scale) = scale {
+            [unscale[0], unscale[1]] = scale.inverse.map(|Array([factor])| factor);
         }
-
-        let largest = V::select(largest.eq(V::zero()), V::one(), largest);
-        let subnormal = largest.lt(V::splat(T::MIN_POSITIVE));
-        let shift = constant::<V>(f64::from(T::MANTISSA_BITS + 2));
-        let normal = V::select(subnormal, largest * shift.exp2_of_integer(), largest);
-        let bias = constant::<V>(f64::from(1 - T::EXPONENTS.0));
-        let exponent = normal.biased_exponent() - bias - V::select(subnormal, shift, V::zero());
-        let round = V::splat(T::ROUND_TO_INTEGER);
-        let half = exponent.mul_add(constant(0.5), round) - round;
-        let (first, second) = ((-half).exp2_of_integer(), (half - exponent).exp2_of_integer());
-        for i in 0..n {
-            for entry in &mut a[i * n..=i * n + i] {
-                *entry = *entry * first * second;
-            }
-        }
-        rest[n] = half.exp2_of_integer();
-        rest[n + 1] = (exponent - half).exp2_of_integer();
-        true
+        fine
     }
+}
+
+/// A power of two in two factors, and its inverse.
+struct Scale<V> {
+    factors: [V; 2],
+    inverse: [V; 2],
+}
+
+impl<V: Lanes> Scale<V> {
+    /// What brings a number into `[1, 2)`.
+    #[inline(always)]
+    fn of(largest: V) -> Self {
+        let largest = V::select(largest.eq(V::zero()), V::one(), largest);
+        let subnormal = largest.lt(V::splat(V::Scalar::MIN_POSITIVE));
+        let shift = constant::<V>(f64::from(V::Scalar::MANTISSA_BITS + 2));
+        let normal = V::select(subnormal, largest * shift.exp2_of_integer(), largest);
+        let bias = constant::<V>(f64::from(1 - V::Scalar::EXPONENTS.0));
+        let exponent = normal.biased_exponent() - bias - V::select(subnormal, shift, V::zero());
+        let round = V::splat(V::Scalar::ROUND_TO_INTEGER);
+        let half = exponent.mul_add(constant(0.5), round) - round;
+        Self {
+            factors: [(-half).exp2_of_integer(), (half - exponent).exp2_of_integer()],
+            inverse: [half.exp2_of_integer(), (exponent - half).exp2_of_integer()],
+        }
+    }
+}
+
+/// What a look at the entries of matrices finds.
+struct Look<V> {
+    largest: V,
+    asymmetry: V,
+    /// Zero times a number is zero, times NaN or infinity it is NaN: this sum tells.
+    not_finite: V,
+}
+
+impl<V: Lanes> Look<V> {
+    #[inline(always)]
+    fn new() -> Self {
+        Self { largest: V::zero(), asymmetry: V::zero(), not_finite: V::zero() }
+    }
+
+    /// Looks at an entry and its mirror image; returns their mean.
+    #[inline(always)]
+    fn at(&mut self, lower: V, upper: V) -> V {
+        self.not_finite = lower.mul_add(V::zero(), upper * V::zero()) + self.not_finite;
+        self.largest = lower.abs().max(upper.abs()).max(self.largest);
+        self.asymmetry = (lower - upper).abs().max(self.asymmetry);
+        // Half of a subnormal number may not be representable.
+        let mean = lower.mul_add(constant(0.5), upper * constant(0.5));
+        V::select(lower.eq(upper), lower, mean)
+    }
+
+    /// Whether all entries are finite and symmetric up to rounding.
+    #[inline(always)]
+    fn is_fine(&self) -> bool {
+        let allowed = self.largest * V::splat(V::Scalar::from_f64(tolerance::SYMMETRY) * V::Scalar::EPSILON);
+        !V::any(!self.asymmetry.le(allowed)) && !V::any(!self.not_finite.eq(V::zero()))
+    }
+}
+
+#[inline(always)]
+fn prepare_in_lanes<V: Lanes>(n: usize, given: Given, a: &mut [V]) -> Option<Scale<V>> {
+    let mut look = Look::new();
+    for i in 0..n {
+        for j in 0..=i {
+            let lower = a[i * n + j];
+            let upper = if given == Given::Everything { a[j * n + i] } else { lower };
+            a[i * n + j] = look.at(lower, upper);
+        }
+    }
+    if !look.is_fine() {
+        return None;
+    }
+    let scale = Scale::of(look.largest);
+    for i in 0..n {
+        for entry in &mut a[i * n..=i * n + i] {
+            *entry = *entry * scale.factors[0] * scale.factors[1];
+        }
+    }
+    Some(scale)
+}
+
+#[inline(always)]
+fn prepare_rows<P: Lanes>(
+    n: usize,
+    given: Given,
+    a: &mut [P::Scalar],
+    scratch: &mut [P::Scalar],
+) -> Option<Scale<Array<P::Scalar, 1>>> {
+    let stride = n.next_multiple_of(P::WIDTH);
+    if given == Given::LowerTriangle && !a[..n * n].iter().all(|entry| entry.is_finite()) {
+        // Before anything moves, so that the caller finds it in its place.
+        return None;
+    }
+    let (mirrored, rest) = scratch.split_at_mut(n * stride);
+    let indices = &mut rest[..stride];
+    for (i, index) in indices.iter_mut().enumerate() {
+        *index = P::Scalar::from_f64(i as f64);
+    }
+    if given == Given::Everything {
+        transpose((n, n), (&*a, n), (&mut *mirrored, stride));
+    }
+    // From the last row on, so that none is overwritten before it moved.
+    for i in (0..n).rev() {
+        a.copy_within(i * n..(i + 1) * n, i * stride);
+        a[i * stride + n..(i + 1) * stride].fill(P::Scalar::ZERO);
+        mirrored[i * stride + n..(i + 1) * stride].fill(P::Scalar::ZERO);
+    }
+    let mut look = Look::<P>::new();
+    for i in 0..n {
+        let diagonal = P::splat(P::Scalar::from_f64(i as f64));
+        for j in (0..stride).step_by(P::WIDTH) {
+            let place = i * stride + j;
+            let entry = P::load(&a[place..]);
+            if given == Given::Everything {
+                // Which of the two is the lower one decides how their mean is rounded if it is subnormal.
+                let (image, is_lower) = (P::load(&mirrored[place..]), P::load(&indices[j..]).le(diagonal));
+                let lower = P::select(is_lower, entry, image);
+                look.at(lower, P::select(is_lower, image, entry)).store(&mut a[place..]);
+            } else {
+                look.at(entry, entry);
+            }
+        }
+    }
+    if !look.is_fine() {
+        return None;
+    }
+    let scale = Scale::of(Array([look.largest.largest()]));
+    let [first, second] = [0, 1].map(|i| P::splat(scale.factors[i].0[0]));
+    for j in (0..n * stride).step_by(P::WIDTH) {
+        (P::load(&a[j..]) * first * second).store(&mut a[j..]);
+    }
+    Some(scale)
 }
 
 /// Decomposes the prepared matrices. Returns whether all converged; if not, the first row of scratch is not zero where not.
 pub struct Decompose<'a, T: Real> {
-    n: usize,
-    alone: bool,
+    shape: Shape,
     wanted: Wanted,
-    work: &'a mut Buffer<T>,
+    vectors: &'a mut Buffer<T>,
+    values: &'a mut Buffer<T>,
+    scratch: &'a mut Buffer<T>,
 }
 
-impl<T: Real> Kernel<T> for Decompose<'_, T> {
-    type Output = bool;
-
-    #[inline(always)]
-    fn run<V: Lanes<Scalar = T>>(self) -> bool {
-        if self.alone { self.decompose_alone::<V>() } else { self.decompose::<V>() }
-    }
-}
+on_lanes_in_use!(Decompose, bool);
 
 impl<T: Real> Decompose<'_, T> {
+    /// With lanes `V` across matrices and lanes `P` along rows.
     #[inline(always)]
-    fn decompose<V: Lanes<Scalar = T>>(self) -> bool {
-        let (n, wanted) = (self.n, self.wanted);
-        let (mut parts, _) = Parts::new(n, self.work.vectors::<V>());
-        tridiagonal::tridiagonalise(n, parts.z, parts.d, parts.e, parts.scratch, wanted);
-        let Parts { z, d, e, scratch, .. } = &mut parts;
-        let unconverged = ql::diagonalise(d, e, Rotations::new(n, scratch), sweeps(n), |rotations| {
-            if wanted == Wanted::Everything {
-                rotations.apply(z);
-            }
-        });
-        parts.finish(unconverged)
+    fn work<V: Lanes<Scalar = T>, P: Lanes<Scalar = T>>(self) -> bool {
+        if self.shape.in_lanes() { self.in_lanes::<V>() } else { self.in_rows::<P>() }
     }
 
-    /// One matrix in one lane; the eigenvectors are rotated with lanes across their rows.
+    /// A matrix in every lane. Reduction and rotations take one hardware vector after the other; the QL iteration, which waits for the
+    /// divider, all at once.
     #[inline(always)]
-    fn decompose_alone<V: Lanes<Scalar = T>>(self) -> bool {
-        let (n, wanted) = (self.n, self.wanted);
-        let (mut parts, rest) = Parts::new(n, self.work.vectors::<Array<T, 1>>());
-        tridiagonal::tridiagonalise(n, parts.z, parts.d, parts.e, parts.scratch, wanted);
-        let Parts { z, d, e, scratch, .. } = &mut parts;
-        // The memory is for a matrix in every lane, so there is room for a second copy of this one.
-        let stride = n.next_multiple_of(V::WIDTH);
-        let transposed = &mut as_numbers(rest)[..n * stride];
-        let vectors = wanted == Wanted::Everything;
-        if vectors {
+    fn in_lanes<V: Lanes<Scalar = T>>(self) -> bool {
+        let (n, wanted) = (self.shape.n, self.wanted);
+        let z = &mut self.vectors.vectors::<V::Part>()[..V::PARTS * n * n];
+        let (unscale, numbers) = (unscale::<V>(n, self.values), self.values.numbers_mut());
+        for (part, z) in z.chunks_exact_mut(n * n).enumerate() {
+            let (d, rest) = self.scratch.vectors::<V::Part>().split_at_mut(n);
+            let (e, scratch) = rest.split_at_mut(n);
+            tridiagonal::tridiagonalise(n, z, d, e, scratch, wanted);
             for i in 0..n {
-                for j in 0..n {
-                    transposed[j * stride + i] = z[i * n + j].0[0];
-                }
+                d[i].store(&mut numbers[i * V::WIDTH + part * V::Part::WIDTH..]);
+                e[i].store(&mut numbers[(n + i) * V::WIDTH + part * V::Part::WIDTH..]);
             }
         }
-        let unconverged = ql::diagonalise(d, e, Rotations::new(n, scratch), sweeps(n), |rotations| {
-            if vectors {
-                rotations.apply_transposed::<V>(transposed, stride);
-            }
-        });
-        if vectors {
-            for i in 0..n {
-                for j in 0..n {
-                    z[i * n + j] = Array([transposed[j * stride + i]]);
-                }
-            }
-        }
-        parts.finish(unconverged)
-    }
-}
-
-/// The memory of a decomposition.
-struct Parts<'a, V> {
-    n: usize,
-    z: &'a mut [V],
-    d: &'a mut [V],
-    e: &'a mut [V],
-    scratch: &'a mut [V],
-    /// The inverse of the scale of the matrices, in two factors.
-    unscale: (V, V),
-}
-
-impl<'a, V: Lanes> Parts<'a, V> {
-    /// Divides the memory, and returns what is left of it.
-    #[inline(always)]
-    fn new(n: usize, work: &'a mut [V]) -> (Self, &'a mut [V]) {
-        let (z, rest) = work.split_at_mut(n * n);
-        let (d, rest) = rest.split_at_mut(n);
-        let unscale = (rest[0], rest[1]);
-        let (e, rest) = rest.split_at_mut(n);
-        let (scratch, rest) = rest.split_at_mut(ql::ROTATION_ROWS * n);
-        (Self { n, z, d, e, scratch, unscale }, rest)
-    }
-
-    /// Scales the eigenvalues back and marks the lanes that did not converge; returns whether there are none.
-    #[inline(always)]
-    fn finish(self, unconverged: Option<V::Mask>) -> bool {
+        let converged = diagonalise::<V>(n, unscale, self.values, &mut InLanes { n, wanted, z });
         // A rotation by the identity may turn -0 into +0, and whether a lane sees one depends on its neighbours:
         // adding zero makes every zero positive.
-        for entry in &mut self.z[..self.n * self.n] {
-            *entry = *entry + V::zero();
+        for entry in z {
+            *entry = *entry + V::Part::zero();
         }
-        for value in self.d {
-            *value = *value * self.unscale.0 * self.unscale.1 + V::zero();
-        }
-        let Some(mask) = unconverged else { return true };
-        self.e[0] = V::select(mask, V::one(), V::zero());
-        false
+        converged
     }
+
+    /// One matrix, with lanes along its rows.
+    #[inline(always)]
+    fn in_rows<P: Lanes<Scalar = T>>(self) -> bool {
+        let (n, wanted) = (self.shape.n, self.wanted);
+        let stride = n.next_multiple_of(P::WIDTH);
+        let unscale = unscale::<Array<T, 1>>(n, self.values);
+        let (z, rest) = self.scratch.numbers_mut().split_at_mut(n * stride);
+        let (indices, rest) = rest.split_at_mut(stride);
+        let (q, inverse_h) = rest.split_at_mut(stride);
+        let a = &mut self.vectors.numbers_mut()[..n * stride];
+        let (d, e) = self.values.numbers_mut().split_at_mut(n);
+        rows::tridiagonalise::<P>(n, stride, a, inverse_h, e, indices, q);
+        for i in 0..n {
+            d[i] = a[i * stride + i];
+        }
+        if wanted == Wanted::Everything {
+            rows::accumulate::<P>(n, stride, a, inverse_h, z);
+            transpose((n, n), (&*z, stride), (&mut *a, stride));
+        }
+        let lanes_along_rows = PhantomData::<P>;
+        let eigenvectors = &mut InRows { wanted, stride, transposed: &mut *a, lanes_along_rows };
+        let converged = diagonalise(n, unscale, self.values, eigenvectors);
+        // Every zero is positive, as in lanes; and the padding goes.
+        for j in (0..n * stride).step_by(P::WIDTH) {
+            (P::load(&a[j..]) + P::zero()).store(&mut a[j..]);
+        }
+        for i in 1..n {
+            a.copy_within(i * stride..i * stride + n, i * n);
+        }
+        converged
+    }
+}
+
+/// Eigenvectors in lanes, those of one hardware vector after the other.
+struct InLanes<'a, P> {
+    n: usize,
+    wanted: Wanted,
+    z: &'a mut [P],
+}
+
+impl<V: Lanes> Rotate<V> for InLanes<'_, V::Part> {
+    #[inline(always)]
+    fn rotate(&mut self, rotations: &Rotations<'_, V>) {
+        if self.wanted == Wanted::Everything {
+            for (part, z) in self.z.chunks_exact_mut(self.n * self.n).enumerate() {
+                rotations.apply(part, z);
+            }
+        }
+    }
+}
+
+/// The transposed eigenvectors of one matrix, in padded rows.
+struct InRows<'a, P: Lanes> {
+    wanted: Wanted,
+    stride: usize,
+    transposed: &'a mut [P::Scalar],
+    lanes_along_rows: PhantomData<P>,
+}
+
+impl<P: Lanes> Rotate<Array<P::Scalar, 1>> for InRows<'_, P> {
+    #[inline(always)]
+    fn rotate(&mut self, rotations: &Rotations<'_, Array<P::Scalar, 1>>) {
+        if self.wanted == Wanted::Everything {
+            rotations.apply_to_rows::<P>(self.stride, self.transposed);
+        }
+    }
+}
+
+/// The inverse of the scale of the matrices, in two factors.
+#[inline(always)]
+fn unscale<V: Lanes>(n: usize, values: &mut Buffer<V::Scalar>) -> [V; 2] {
+    let vectors = values.vectors::<V>();
+    [vectors[n], vectors[n + 1]]
+}
+
+/// The QL iteration, on the diagonals and what is beside them; scales the eigenvalues back and marks the lanes that did not converge. Returns
+/// whether there are none.
+#[inline(always)]
+fn diagonalise<V: Lanes>(
+    n: usize,
+    unscale: [V; 2],
+    values: &mut Buffer<V::Scalar>,
+    eigenvectors: &mut impl Rotate<V>,
+) -> bool {
+    let (d, rest) = values.vectors::<V>().split_at_mut(n);
+    let (e, scratch) = rest.split_at_mut(n);
+    let unconverged = ql::diagonalise(d, e, Rotations::new(n, scratch), sweeps(n), eigenvectors);
+    for value in d {
+        *value = *value * unscale[0] * unscale[1] + V::zero();
+    }
+    let Some(mask) = unconverged else { return true };
+    e[0] = V::select(mask, V::one(), V::zero());
+    false
 }
 
 /// Checks that a slice is a batch of `n x n` matrices and returns how many.

@@ -72,7 +72,7 @@ impl<T: Real> SymmetricEigen<T> {
         check_length("eigenvalues", values.len(), count * n)?;
         check_length("eigenvectors", vectors.len(), count * n * n)?;
         for first in (0..count).step_by(self.chunk.lanes()) {
-            let held = self.chunk.load_narrow(Wanted::Everything, matrices, first)?;
+            let held = self.chunk.load(Wanted::Everything, matrices, first)?;
             for lane in 0..held {
                 let matrix = first + lane;
                 self.sort(lane);
@@ -80,11 +80,7 @@ impl<T: Real> SymmetricEigen<T> {
                 for (value, &column) in values[matrix * n..].iter_mut().zip(order.iter()) {
                     *value = chunk.value(column, lane);
                 }
-                for (row, entries) in vectors[matrix * n * n..][..n * n].chunks_exact_mut(n).enumerate() {
-                    for (entry, &column) in entries.iter_mut().zip(order.iter()) {
-                        *entry = chunk.vector(row, column, lane);
-                    }
-                }
+                chunk.vectors_in_order(lane, order, &mut vectors[matrix * n * n..(matrix + 1) * n * n]);
             }
         }
         Ok(())
@@ -99,7 +95,7 @@ impl<T: Real> SymmetricEigen<T> {
         let count = check_batch(n, matrices)?;
         check_length("eigenvalues", values.len(), count * n)?;
         for first in (0..count).step_by(self.chunk.lanes()) {
-            let held = self.chunk.load_narrow(Wanted::Values, matrices, first)?;
+            let held = self.chunk.load(Wanted::Values, matrices, first)?;
             for lane in 0..held {
                 self.sort(lane);
                 for (value, &place) in values[(first + lane) * n..].iter_mut().zip(&self.order) {

@@ -1,6 +1,7 @@
 //! Eigenvalues and eigenvectors of symmetric tridiagonal matrices, one matrix per lane.
 
-use crate::simd::{Array, Lanes, elementary::constant};
+use super::rows::{self, Sweep};
+use crate::simd::{Lanes, RowsMut, as_numbers, elementary::constant};
 use crate::{Real, tolerance};
 
 /// Sweeps whose rotations are kept before they are applied: each pass over the eigenvectors, which do not fit the first-level
@@ -10,8 +11,8 @@ const SWEEPS: usize = 4;
 /// Vectors of scratch per row of the matrix that [`Rotations`] needs.
 pub(super) const ROTATION_ROWS: usize = 2 * SWEEPS;
 
-/// Rows of eigenvectors rotated together: enough independent chains to hide latency, few enough to stay in registers.
-const ROWS: usize = 2;
+/// The most hardware vectors that one vector is made of.
+const MOST_PARTS: usize = 2;
 
 /// The rotations of the last few sweeps.
 pub(super) struct Rotations<'a, V> {
@@ -19,8 +20,9 @@ pub(super) struct Rotations<'a, V> {
     /// Of sweep `s`, the cosine of the rotation of columns `i` and `i + 1` is at `s * n + i`.
     cosines: &'a mut [V],
     sines: &'a mut [V],
-    /// The columns that the sweeps touched: rotations `start .. end`.
-    ranges: [(usize, usize); SWEEPS],
+    /// The columns that the sweeps touched in any lane of each hardware vector: rotations `start .. end`, none where the end is not after the
+    /// start.
+    ranges: [[(usize, usize); MOST_PARTS]; SWEEPS],
     count: usize,
 }
 
@@ -28,104 +30,77 @@ impl<'a, V: Lanes> Rotations<'a, V> {
     /// No rotations yet, with scratch of length [`ROTATION_ROWS`] times `n`.
     pub(super) fn new(n: usize, scratch: &'a mut [V]) -> Self {
         let (cosines, sines) = scratch[..ROTATION_ROWS * n].split_at_mut(SWEEPS * n);
-        Self { n, cosines, sines, ranges: [(0, 0); SWEEPS], count: 0 }
+        Self { n, cosines, sines, ranges: [[(0, 0); MOST_PARTS]; SWEEPS], count: 0 }
     }
 
-    /// Applies the rotations to every row of a row-major matrix, one matrix per lane.
+    /// Applies the rotations to the matrices of hardware vector `part`, one per lane: to every row.
     #[inline(always)]
-    pub(super) fn apply(&self, z: &mut [V]) {
+    pub(super) fn apply(&self, part: usize, z: &mut [V::Part]) {
         let n = self.n;
         let rows = z.len() / n;
         let mut first = 0;
         while first < rows {
-            let height = if first + ROWS <= rows { ROWS } else { 1 };
-            let block = &mut z[first * n..(first + height) * n];
-            for sweep in 0..self.count {
-                if height == ROWS {
-                    self.rotate_rows::<ROWS>(sweep, block);
-                } else {
-                    self.rotate_rows::<1>(sweep, block);
-                }
-            }
-            first += height;
+            let block = &mut z[first * n..];
+            first += match rows - first {
+                6.. if V::REGISTERS >= 32 => self.rotate_rows::<6>(part, block),
+                4.. => self.rotate_rows::<4>(part, block),
+                3 => self.rotate_rows::<3>(part, block),
+                2 => self.rotate_rows::<2>(part, block),
+                _ => self.rotate_rows::<1>(part, block),
+            };
         }
     }
 
-    /// Rotates `R` rows. The entry that two successive rotations share is carried in a register.
+    /// Rotates the first `R` rows and returns `R`. The entry that two successive rotations share is carried in a register; a row alone would wait for
+    /// it (eight cycles for two of work).
     #[inline(always)]
-    fn rotate_rows<const R: usize>(&self, sweep: usize, rows: &mut [V]) {
+    fn rotate_rows<const R: usize>(&self, part: usize, rows: &mut [V::Part]) -> usize {
         let n = self.n;
-        let (start, end) = self.ranges[sweep];
-        let (cosines, sines) = (&self.cosines[sweep * n..], &self.sines[sweep * n..]);
-        // Loops, because the closures of `array::from_fn` are not inlined into kernels.
-        let mut carried = [V::zero(); R];
-        for r in 0..R {
-            carried[r] = rows[r * n + end];
-        }
-        for i in (start..end).rev() {
-            let (c, s) = (cosines[i], sines[i]);
-            for r in 0..R {
-                let entry = rows[r * n + i];
-                rows[r * n + i + 1] = s.mul_add(entry, c * carried[r]);
-                carried[r] = c.mul_add(entry, -(s * carried[r]));
+        let mut rows = RowsMut::<_, R>::new(rows, n, n);
+        for (sweep, ranges) in self.ranges[..self.count].iter().enumerate() {
+            // Lanes of other hardware vectors may have been at work elsewhere.
+            let (start, end) = ranges[part];
+            if start >= end {
+                continue;
             }
+            let of_part = sweep * n * V::WIDTH + part * V::Part::WIDTH;
+            let cosines = &as_numbers(self.cosines)[of_part..];
+            let sines = &as_numbers(self.sines)[of_part..];
+            let mut carried = rows.column(end);
+            for i in (start..end).rev() {
+                let (c, s) = (V::Part::load(&cosines[i * V::WIDTH..]), V::Part::load(&sines[i * V::WIDTH..]));
+                let (entries, mut rotated) = (rows.column(i), [V::Part::zero(); R]);
+                for r in 0..R {
+                    rotated[r] = s.mul_add(entries[r], c * carried[r]);
+                    carried[r] = c.mul_add(entries[r], -(s * carried[r]));
+                }
+                rows.set_column(i + 1, rotated);
+            }
+            rows.set_column(start, carried);
         }
-        for r in 0..R {
-            rows[r * n + start] = carried[r];
+        R
+    }
+
+    /// Applies the rotations of a single matrix to its transposed eigenvectors, `n` rows of `stride` entries, with lanes along them.
+    #[inline(always)]
+    pub(super) fn apply_to_rows<P: Lanes<Scalar = V::Scalar>>(
+        &self,
+        stride: usize,
+        matrix: &mut [P::Scalar],
+    ) {
+        for (sweep, &[(start, end), ..]) in self.ranges[..self.count].iter().enumerate() {
+            let of_sweep = sweep * self.n * V::WIDTH..(sweep + 1) * self.n * V::WIDTH;
+            let cosines = &as_numbers(self.cosines)[of_sweep.clone()];
+            let sines = &as_numbers(self.sines)[of_sweep];
+            rows::rotate::<P>(stride, matrix, &Sweep { cosines, sines, start, end });
         }
     }
 }
 
-/// Column blocks of the transposed eigenvectors of a single matrix that are rotated together.
-const BLOCKS: usize = 3;
-
-impl<T: Real> Rotations<'_, Array<T, 1>> {
-    /// The same for a single matrix, with lanes across its rows: `transposed` holds one column of `z` after the other, each padded to
-    /// `stride` entries, a multiple of the width of `W`. Every entry sees the operations that it sees in [`Rotations::apply`].
-    #[inline(always)]
-    pub(super) fn apply_transposed<W: Lanes<Scalar = T>>(&self, transposed: &mut [T], stride: usize) {
-        let mut first = 0;
-        while first < stride {
-            let together = first + BLOCKS * W::WIDTH <= stride;
-            for sweep in 0..self.count {
-                if together {
-                    self.rotate_blocks::<W, BLOCKS>(sweep, transposed, stride, first);
-                } else {
-                    self.rotate_blocks::<W, 1>(sweep, transposed, stride, first);
-                }
-            }
-            first += if together { BLOCKS * W::WIDTH } else { W::WIDTH };
-        }
-    }
-
-    #[inline(always)]
-    fn rotate_blocks<W: Lanes<Scalar = T>, const B: usize>(
-        &self,
-        sweep: usize,
-        transposed: &mut [T],
-        stride: usize,
-        first: usize,
-    ) {
-        let (start, end) = self.ranges[sweep];
-        let place = |i: usize, b: usize| i * stride + first + b * W::WIDTH;
-        let mut carried = [W::zero(); B];
-        for b in 0..B {
-            carried[b] = W::load(&transposed[place(end, b)..]);
-        }
-        for i in (start..end).rev() {
-            let Array([c]) = self.cosines[sweep * self.n + i];
-            let Array([s]) = self.sines[sweep * self.n + i];
-            let (c, s) = (W::splat(c), W::splat(s));
-            for b in 0..B {
-                let entry = W::load(&transposed[place(i, b)..]);
-                s.mul_add(entry, c * carried[b]).store(&mut transposed[place(i + 1, b)..]);
-                carried[b] = c.mul_add(entry, -(s * carried[b]));
-            }
-        }
-        for b in 0..B {
-            carried[b].store(&mut transposed[place(start, b)..]);
-        }
-    }
+/// What the rotations are applied to. (A trait, because a closure cannot be told to be inlined into its kernel.)
+pub(super) trait Rotate<V: Lanes> {
+    /// Applies the rotations to the columns of the eigenvectors.
+    fn rotate(&mut self, rotations: &Rotations<'_, V>);
 }
 
 /// What one scan of the matrices finds: in each lane the first unreduced block `[l, m]` and the shift.
@@ -136,12 +111,14 @@ struct Block<V: Lanes> {
     m: V,
     /// Where the first rotation starts from: `d_m` less the shift.
     g: V,
+    /// The union of the blocks of the lanes of each hardware vector, first and last index.
+    ranges: [(usize, usize); MOST_PARTS],
     /// The union of the blocks of all lanes.
     union: std::ops::Range<usize>,
 }
 
 /// Implicit QL with Wilkinson's shift: on exit `d` holds the eigenvalues, in no order. `e[i]` is the entry `(i, i + 1)`,
-/// destroyed. `rotate` is called with the rotations of every few sweeps, to be applied to the columns of the eigenvectors.
+/// destroyed. `eigenvectors` is given the rotations of every few sweeps.
 ///
 /// The lanes whose eigenvalues did not converge within `sweeps` sweeps are returned.
 ///
@@ -153,16 +130,16 @@ pub(super) fn diagonalise<V: Lanes>(
     e: &mut [V],
     mut rotations: Rotations<'_, V>,
     sweeps: usize,
-    mut rotate: impl FnMut(&Rotations<'_, V>),
+    eigenvectors: &mut impl Rotate<V>,
 ) -> Option<V::Mask> {
     let n = rotations.n;
     let mut first = 0;
     let mut unconverged = None;
     for done in 0..=sweeps {
         let block = if V::WIDTH == 1 { find_only_block(n, first, d, e) } else { find_block(n, first, d, e) };
-        // There is one call of `rotate`, so that its code is there once.
+        // There is one call of it, so that its code is there once.
         if rotations.count == SWEEPS || block.is_none() || done == sweeps {
-            rotate(&rotations);
+            eigenvectors.rotate(&rotations);
             rotations.count = 0;
         }
         let Some(block) = block else { break };
@@ -211,7 +188,8 @@ fn find_only_block<V: Lanes>(n: usize, first: usize, d: &[V], e: &mut [V]) -> Op
     }
     e[m] = V::zero();
     let g = start(d[l], d[l + 1], e[l], d[m]);
-    Some(Block { l: constant(l as f64), m: constant(m as f64), g, union: l..m })
+    let ranges = [(l, m); MOST_PARTS];
+    Some(Block { l: constant(l as f64), m: constant(m as f64), g, ranges, union: l..m })
 }
 
 /// Sets negligible off-diagonal entries to zero and finds the first unreduced block of each lane, from `first` on.
@@ -228,13 +206,14 @@ fn find_block<V: Lanes>(n: usize, first: usize, d: &[V], e: &mut [V]) -> Option<
         // The entry after the last one is zero, which ends any block.
         let next = d[(i + 1).min(n - 1)];
         let negligible = is_negligible(e[i], d[i], next);
-        e[i] = V::select(negligible, V::zero(), e[i]);
+        let entry = V::select(negligible, V::zero(), e[i]);
+        e[i] = entry;
 
         let starts = !(negligible | started);
         l = V::select(starts, index, l);
         d_l = V::select(starts, d[i], d_l);
         d_next = V::select(starts, next, d_next);
-        e_l = V::select(starts, e[i], e_l);
+        e_l = V::select(starts, entry, e_l);
         let ends = negligible & started & !ended;
         m = V::select(ends, index, m);
         d_m = V::select(ends, d[i], d_m);
@@ -242,11 +221,16 @@ fn find_block<V: Lanes>(n: usize, first: usize, d: &[V], e: &mut [V]) -> Option<
         ended = ended | ends;
         index = index + V::one();
     }
-    let union = l.smallest().to_f64() as usize..m.largest().to_f64() as usize;
+    let (mut ranges, mut union) = ([(n, 0); MOST_PARTS], n..0);
+    for part in 0..V::PARTS {
+        let (l, m) = (l.part(part).smallest().to_f64() as usize, m.part(part).largest().to_f64() as usize);
+        ranges[part] = (l, m);
+        union = union.start.min(l)..union.end.max(m);
+    }
     if union.is_empty() {
         return None;
     }
-    Some(Block { l, m, g: start(d_l, d_next, e_l, d_m), union })
+    Some(Block { l, m, g: start(d_l, d_next, e_l, d_m), ranges, union })
 }
 
 /// One QL sweep: chases the bulge from the bottom of each lane's block to its top and keeps the rotations.
@@ -254,7 +238,7 @@ fn find_block<V: Lanes>(n: usize, first: usize, d: &[V], e: &mut [V]) -> Option<
 fn sweep<V: Lanes>(block: &Block<V>, d: &mut [V], e: &mut [V], rotations: &mut Rotations<'_, V>) {
     let (count, n) = (rotations.count, rotations.n);
     let (cosines, sines) = (&mut rotations.cosines[count * n..], &mut rotations.sines[count * n..]);
-    rotations.ranges[count] = (block.union.start, block.union.end);
+    rotations.ranges[count] = block.ranges;
     rotations.count += 1;
     // A sum of squares below `tiny` may have lost digits to underflow: those lanes are scaled by a power of two.
     let tiny = V::splat(V::Scalar::MIN_POSITIVE * V::Scalar::from_f64(1e8) / V::Scalar::EPSILON);
@@ -262,13 +246,17 @@ fn sweep<V: Lanes>(block: &Block<V>, d: &mut [V], e: &mut [V], rotations: &mut R
     let mut g = block.g;
     let (mut c, mut s, mut p) = (V::one(), V::one(), V::zero());
     let mut index = constant::<V>(block.union.end as f64);
+    // What the next step reads of this one stays in registers: a pair that was just stored by halves cannot be loaded before both stores
+    // have left the pipeline.
+    let (mut d_below, mut e_below) = (d[block.union.end], e[block.union.end]);
     for i in block.union.clone().rev() {
+        let (mut d_here, mut e_here) = (d[i], e[i]);
         index = index - V::one();
         let inside = block.l.le(index) & index.lt(block.m);
         // A single lane is inside wherever the loop is.
         let pick = |mask, yes, no| if V::WIDTH == 1 { yes } else { V::select(mask, yes, no) };
-        let f = s * e[i];
-        let b = c * e[i];
+        let f = s * e_here;
+        let b = c * e_here;
         let mut sum = f.mul_add(f, g * g);
         let (mut scaled_f, mut scaled_g, mut unscale) = (f, g, V::one());
         let small = sum.lt(tiny);
@@ -276,21 +264,26 @@ fn sweep<V: Lanes>(block: &Block<V>, d: &mut [V], e: &mut [V], rotations: &mut R
             let scale = V::select(small, large, V::one());
             (scaled_f, scaled_g, unscale) = (f * scale, g * scale, V::one() / scale);
             sum = scaled_f.mul_add(scaled_f, scaled_g * scaled_g);
+            // Nothing to rotate: the identity, and a root of zero.
+            let zero = sum.eq(V::zero());
+            sum = V::select(zero, V::one(), sum);
+            scaled_f = V::select(zero, scaled_f * V::zero(), scaled_f);
+            scaled_g = V::select(zero, V::one(), scaled_g);
+            unscale = V::select(zero, V::zero(), unscale);
         }
-        let zero = sum.eq(V::zero());
-        // The root and the quotient do not wait for each other: a sweep is one long chain of these.
-        let (root, quotient) = (sum.sqrt(), V::one() / V::select(zero, V::one(), sum));
+        // The root and the quotient do not wait for each other: a sweep is one long chain of these, and the divider, which takes more
+        // than thirty cycles for both of a vector, sets its pace.
+        let (root, quotient) = (sum.sqrt(), V::one() / sum);
         let inverse = root * quotient;
-        let sine = scaled_f * inverse;
-        let cosine = V::select(zero, V::one(), scaled_g * inverse);
+        let (sine, cosine) = (scaled_f * inverse, scaled_g * inverse);
 
         // The entry below the block stays zero.
         let below = inside & (index + V::one()).lt(block.m);
-        e[i + 1] = V::select(below, root * unscale, e[i + 1]);
-        let shifted = d[i + 1] - p;
-        let r = (d[i] - shifted).mul_add(sine, (b + b) * cosine);
+        e[i + 1] = V::select(below, root * unscale, e_below);
+        let shifted = d_below - p;
+        let r = (d_here - shifted).mul_add(sine, (b + b) * cosine);
         let step = sine * r;
-        d[i + 1] = pick(inside, shifted + step, d[i + 1]);
+        d[i + 1] = pick(inside, shifted + step, d_below);
         let bulge = cosine.mul_add(r, -b);
 
         c = pick(inside, cosine, c);
@@ -302,10 +295,13 @@ fn sweep<V: Lanes>(block: &Block<V>, d: &mut [V], e: &mut [V], rotations: &mut R
 
         if V::WIDTH > 1 || i == block.union.start {
             let top = inside & index.le(block.l);
-            d[i] = V::select(top, d[i] - p, d[i]);
-            e[i] = V::select(top, g, e[i]);
+            d_here = V::select(top, d_here - p, d_here);
+            e_here = V::select(top, g, e_here);
         }
+        (d_below, e_below) = (d_here, e_here);
     }
+    d[block.union.start] = d_below;
+    e[block.union.start] = e_below;
 }
 
 const TWO_500: f64 = f64::from_bits((1023 + 500) << 52);

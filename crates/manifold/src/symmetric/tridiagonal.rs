@@ -6,11 +6,16 @@ use crate::{Real, tolerance};
 
 /// How many columns are handled together: enough independent sums to hide the latency of the multiply-add.
 const BLOCK: usize = 4;
+/// The same where there are registers for it.
+const WIDE_BLOCK: usize = 8;
+
+/// The largest matrices of which a hardware vector of lanes fits the first-level cache.
+const LARGEST_IN_CACHE: usize = 24;
 
 /// Householder reduction `A = Z T Z^T` of matrices whose largest entry is 1 in magnitude.
 ///
 /// On entry the lower triangle of `z` holds `A`. On exit `z` holds the orthogonal `Z` (if wanted), `d` the diagonal of `T` and
-/// `e[i]` its entry `(i, i + 1)`; `e[n - 1]` is zero. `p` is scratch of length `n`.
+/// `e[i]` its entry `(i, i + 1)`; `e[n - 1]` is zero. `scratch` has room for `n + n^2` vectors.
 ///
 /// Rows are eliminated from the last to the second, as in Martin, Reinsch and Wilkinson, "Householder's
 /// tridiagonalization of a symmetric matrix", Numer. Math. 11 (1968): row `i` is reflected onto its last place by
@@ -22,32 +27,28 @@ pub(super) fn tridiagonalise<V: Lanes>(
     z: &mut [V],
     d: &mut [V],
     e: &mut [V],
-    p: &mut [V],
+    scratch: &mut [V],
     wanted: Wanted,
 ) {
-    let negligible = V::Scalar::from_f64(tolerance::NEGLIGIBLE_COLUMN) * V::Scalar::EPSILON;
-    let negligible = V::splat(negligible * negligible);
+    let (p, scratch) = scratch.split_at_mut(n);
     // While reducing, `d[i]` keeps 1/h of the reflection of row i (zero where the step was skipped).
     d[0] = V::zero();
     for i in (1..n).rev() {
         let (above, row) = z.split_at_mut(i * n);
         let u = &mut row[..i];
-        let last = u[i - 1];
         if i == 1 {
-            e[0] = last;
+            e[0] = u[0];
             d[1] = V::zero();
             break;
         }
-        let norm_squared = dot(u, u);
-        let skip = norm_squared.lt(negligible);
-        let g = -norm_squared.sqrt().copysign(last);
-        e[i - 1] = V::select(skip, last, g);
-        let h = V::select(skip, V::one(), last.neg_mul_add(g, norm_squared));
-        let inverse_h = V::select(skip, V::zero(), V::one() / h);
+        let Reflection { e: beside, first, inverse_h, skip } = Reflection::of(u[i - 1], dot(u, u));
+        e[i - 1] = beside;
         d[i] = inverse_h;
-        u[i - 1] = last - g;
-        for entry in &mut *u {
-            *entry = V::select(skip, V::zero(), *entry);
+        u[i - 1] = first;
+        if V::any(skip) {
+            for entry in &mut *u {
+                *entry = V::select(skip, V::zero(), *entry);
+            }
         }
         let p = &mut p[..i];
         multiply_lower(n, above, u, p);
@@ -58,10 +59,36 @@ pub(super) fn tridiagonalise<V: Lanes>(
         subtract_rank_two(n, above, u, p);
     }
     match wanted {
+        Wanted::Everything if n > LARGEST_IN_CACHE => accumulate_in_panels(n, z, d, &mut scratch[..n * n]),
         Wanted::Everything => accumulate(n, z, d),
         Wanted::Values => (0..n).for_each(|i| d[i] = z[i * n + i]),
     }
     e[n - 1] = V::zero();
+}
+
+/// What the reflection of a row is made of.
+pub(super) struct Reflection<V: Lanes> {
+    /// The entry of `T` beside the diagonal.
+    pub(super) e: V,
+    /// The last entry of `u`; the others are those of the row.
+    pub(super) first: V,
+    /// `1/h`, zero where there is nothing to reflect.
+    pub(super) inverse_h: V,
+    /// Where there is nothing to reflect: `u` is zero there.
+    pub(super) skip: V::Mask,
+}
+
+impl<V: Lanes> Reflection<V> {
+    /// The reflection of a row with that last entry and that squared norm.
+    #[inline(always)]
+    pub(super) fn of(last: V, norm_squared: V) -> Self {
+        let negligible = V::Scalar::from_f64(tolerance::NEGLIGIBLE_COLUMN) * V::Scalar::EPSILON;
+        let skip = norm_squared.lt(V::splat(negligible * negligible));
+        let g = -norm_squared.sqrt().copysign(last);
+        let h = V::select(skip, V::one(), last.neg_mul_add(g, norm_squared));
+        let inverse_h = V::select(skip, V::zero(), V::one() / h);
+        Self { e: V::select(skip, last, g), first: last - g, inverse_h, skip }
+    }
 }
 
 /// `u^T v`, in two interleaved sums.
@@ -89,19 +116,23 @@ fn multiply_lower<V: Lanes>(n: usize, a: &[V], u: &[V], p: &mut [V]) {
     let p = &mut p[..size];
     let mut first = 0;
     while first < size {
-        if first + BLOCK <= size {
-            multiply_lower_block::<V, BLOCK>(n, a, u, p, first);
-            first += BLOCK;
-        } else {
-            multiply_lower_block::<V, 1>(n, a, u, p, first);
-            first += 1;
-        }
+        first += match size - first {
+            WIDE_BLOCK.. if V::REGISTERS >= 32 => multiply_lower_block::<V, WIDE_BLOCK>(n, a, u, p, first),
+            BLOCK.. => multiply_lower_block::<V, BLOCK>(n, a, u, p, first),
+            _ => multiply_lower_block::<V, 1>(n, a, u, p, first),
+        };
     }
 }
 
-/// Entries `first .. first + B` of `A u`.
+/// Entries `first .. first + B` of `A u`; returns `B`.
 #[inline(always)]
-fn multiply_lower_block<V: Lanes, const B: usize>(n: usize, a: &[V], u: &[V], p: &mut [V], first: usize) {
+fn multiply_lower_block<V: Lanes, const B: usize>(
+    n: usize,
+    a: &[V],
+    u: &[V],
+    p: &mut [V],
+    first: usize,
+) -> usize {
     let size = u.len();
     let mut sum = [V::zero(); B];
     let rows: [&[V]; B] = std::array::from_fn(|b| &a[(first + b) * n..(first + b) * n + first]);
@@ -126,6 +157,7 @@ fn multiply_lower_block<V: Lanes, const B: usize>(n: usize, a: &[V], u: &[V], p:
         }
     }
     p[first..first + B].copy_from_slice(&sum);
+    B
 }
 
 /// `A - u q^T - q u^T` on the lower triangle.
@@ -135,11 +167,84 @@ fn subtract_rank_two<V: Lanes>(n: usize, a: &mut [V], u: &[V], q: &[V]) {
     let q = &q[..size];
     for j in 0..size {
         let (uj, qj) = (u[j], q[j]);
-        // Zipped, so that no check of bounds keeps the loop over a single matrix from being vectorised.
         for ((entry, &uk), &qk) in a[j * n..=j * n + j].iter_mut().zip(&u[..=j]).zip(&q[..=j]) {
             *entry = uj.neg_mul_add(qk, qj.neg_mul_add(uk, *entry));
         }
     }
+}
+
+/// Multiplies the reflections out as [`accumulate`] does, a few columns at a time: these stay in the first-level cache while all reflections pass
+/// over them.
+#[inline(always)]
+fn accumulate_in_panels<V: Lanes>(n: usize, z: &mut [V], d: &mut [V], out: &mut [V]) {
+    let mut first = 0;
+    while first < n {
+        let panel = &mut out[first * n..];
+        first += match n - first {
+            BLOCK.. => reflect_panel::<V, BLOCK>(n, z, d, first, panel),
+            _ => reflect_panel::<V, 1>(n, z, d, first, panel),
+        };
+    }
+    for i in 0..n {
+        d[i] = z[i * n + i];
+    }
+    first = 0;
+    while first < n {
+        let width = if n - first >= BLOCK { BLOCK } else { 1 };
+        for (k, row) in out[first * n..(first + width) * n].chunks_exact(width).enumerate() {
+            z[k * n + first..k * n + first + width].copy_from_slice(row);
+        }
+        first += width;
+    }
+}
+
+/// Columns `first .. first + B` of the product of all reflections, row by row; returns `B`. An entry is loaded once for the end of one reflection
+/// and the beginning of the next.
+#[inline(always)]
+fn reflect_panel<V: Lanes, const B: usize>(
+    n: usize,
+    z: &[V],
+    d: &[V],
+    first: usize,
+    panel: &mut [V],
+) -> usize {
+    let panel = &mut panel[..n * B];
+    panel.fill(V::zero());
+    for b in 0..B {
+        panel[(first + b) * B + b] = V::one();
+    }
+    let mut sum = [V::zero(); B];
+    if first + 1 < n {
+        // Of the rows above reflection `first + 1`, only the last has an entry in the panel: a one in its first column.
+        sum[0] = z[(first + 1) * n + first];
+    }
+    for i in first + 1..n {
+        for b in 0..B {
+            sum[b] = sum[b] * d[i];
+        }
+        let (above, own) = panel.split_at_mut(i * B);
+        let rows = above.chunks_exact_mut(B).zip(&z[i * n..i * n + i]);
+        if i + 1 == n {
+            for (row, &factor) in rows {
+                for b in 0..B {
+                    row[b] = sum[b].neg_mul_add(factor, row[b]);
+                }
+            }
+            break;
+        }
+        let next = &z[(i + 1) * n..=(i + 1) * n + i];
+        let mut next_sum = [V::zero(); B];
+        for ((row, &factor), &next) in rows.zip(next) {
+            for b in 0..B {
+                row[b] = sum[b].neg_mul_add(factor, row[b]);
+                next_sum[b] = row[b].mul_add(next, next_sum[b]);
+            }
+        }
+        for b in 0..B {
+            sum[b] = own[b].mul_add(next[i], next_sum[b]);
+        }
+    }
+    B
 }
 
 /// Multiplies the reflections out, in place: row `i` of `z` holds the vector `u` of reflection `i` until its turn.
@@ -151,12 +256,13 @@ fn accumulate<V: Lanes>(n: usize, z: &mut [V], d: &mut [V]) {
         let u = &row[..i];
         let mut first = 0;
         while first < i {
-            // The columns of a single matrix lie side by side: the more at a time, the longer the vectors.
             first += match i - first {
-                8.. if V::WIDTH == 1 => reflect_columns::<V, 8>(n, above, u, d[i], first),
+                WIDE_BLOCK.. if V::REGISTERS >= 32 => {
+                    reflect_columns::<V, WIDE_BLOCK>(n, above, u, d[i], first)
+                }
                 BLOCK.. => reflect_columns::<V, BLOCK>(n, above, u, d[i], first),
                 _ => reflect_columns::<V, 1>(n, above, u, d[i], first),
-            }
+            };
         }
         d[i] = row[i];
         row[..i].fill(V::zero());

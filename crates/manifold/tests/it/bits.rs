@@ -2,6 +2,7 @@
 //!
 //! The tests of the workspace run this on every instruction set that the machine has. A commit that changes an algorithm
 //! updates the lines it moves and says so.
+#![allow(clippy::print_stderr)] // a failure shows the hashes that it found
 
 use fedspd_manifold::{
     IterationLimits, Polar, Real, Retraction, RetractionKind, Spd, SpdMetric, SpectralFunction, SpectralMap,

@@ -10,7 +10,8 @@ struct Block<T: Real> {
     p: usize,
     k: usize,
     tape: SpectralTape<T>,
-    /// `Y = X W` of every trial: the forward pass needs it for `W^T Y`, the backward pass for `dW = 2 Y G`.
+    /// `Y^T = W^T X` of every trial: the forward pass needs it for `Y^T W`, the backward pass for `dW^T = 2 G Y^T`. Its rows are as long as
+    /// those of `X` and fill whole vectors, which those of `Y` do not. (`X` is symmetric to the bit.)
     products: Vec<T>,
     /// The output of every trial; empty in the last block, whose output is read off the tape.
     outputs: Vec<T>,
@@ -21,8 +22,8 @@ pub(super) struct Chain<T: Real> {
     simd: Simd,
     threshold: T,
     blocks: Vec<Block<T>>,
-    /// One square matrix.
-    square: Vec<T>,
+    /// A square matrix of every trial.
+    squares: Vec<T>,
     /// `W G` of a trial, and `W^T`; empty if there is one block.
     tall: [Vec<T>; 2],
 }
@@ -49,7 +50,7 @@ impl<T: Real> Chain<T> {
             simd,
             threshold,
             blocks: blocks.collect::<Result<_, Error>>()?,
-            square: vec![T::ZERO; widest * widest],
+            squares: vec![T::ZERO; trials * widest * widest],
             tall: [tall(), tall()],
         })
     }
@@ -78,18 +79,16 @@ impl<T: Real> Chain<T> {
                     Some(block) => &block.outputs[trial * p * p..(trial + 1) * p * p],
                 };
                 let y = &mut products[trial * p * k..(trial + 1) * p * k];
-                multiply(simd, Left::Plain, (p, p, k), x, w, y);
-                let s = &mut self.square[..k * k];
-                multiply_symmetric(simd, Left::Transposed, Triangle::Lower, (k, p), w, y, s);
-                tape.put(trial, s)?;
+                multiply(simd, Left::Transposed, (k, p, p), w, x, y);
+                let s = &mut self.squares[..k * k];
+                multiply_symmetric(simd, Left::Plain, Triangle::Upper, (k, p), y, w, s);
+                tape.put_triangle(trial, Triangle::Upper, s)?;
             }
             if index == last {
                 tape.apply(SpectralFunction::LogClamp { floor: self.threshold })?;
             } else {
                 tape.apply(SpectralFunction::Clamp { floor: self.threshold })?;
-                for (trial, output) in outputs.chunks_exact_mut(k * k).take(count).enumerate() {
-                    tape.matrix(trial, output)?;
-                }
+                tape.matrices(&mut outputs[..count * k * k])?;
             }
         }
         Ok(())
@@ -112,7 +111,7 @@ impl<T: Real> Chain<T> {
         self.blocks[last].tape.put_gradient_triangle(trial, triangle)
     }
 
-    /// The backward pass: adds half of the gradient of trial `i` with respect to the weights to the numbers from `i * stride` on.
+    /// The backward pass: adds half of the gradient of trial `i` with respect to the weights, transposed, to the numbers from `i * stride` on.
     ///
     /// ```text
     /// dW = 2 X W G = 2 Y G,    dX = W G W^T
@@ -141,12 +140,12 @@ impl<T: Real> Chain<T> {
                 }
             }
             tape.pull_back()?;
-            for trial in 0..count {
-                let g = &mut self.square[..k * k];
-                tape.matrix(trial, g)?;
+            let squares = &mut self.squares[..count * k * k];
+            tape.matrices(squares)?;
+            for (trial, g) in squares.chunks_exact(k * k).enumerate() {
                 let y = &products[trial * p * k..(trial + 1) * p * k];
                 let target = &mut gradients[trial * stride + start..trial * stride + end];
-                multiply_add(simd, Left::Plain, (p, k, k), y, g, target);
+                multiply_add(simd, Left::Plain, (k, k, p), g, y, target);
                 if let Some(block) = before.last_mut() {
                     multiply(simd, Left::Plain, (p, k, k), w, g, wg);
                     // The output is not needed any more: its gradient takes its place.

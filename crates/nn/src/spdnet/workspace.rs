@@ -14,7 +14,7 @@ use super::head::TriangleHead;
 use super::worker::{Shared, Sink, Worker};
 use super::{ClampReport, SpdNetConfig};
 use crate::model::{Dropout, check_batch, check_parameters};
-use crate::params::{Layout, ParamSet};
+use crate::params::{Geometry, Layout, ParamSet};
 use crate::{Error, check};
 
 /// Trials in a tile: as many as the widest `f64` vectors have lanes, and few enough for four threads in a batch of 64.
@@ -133,7 +133,7 @@ impl<T: Real> SpdNetWorkspace<T> {
                 *sum += other;
             }
         }
-        unfold(&self.head, self.block_weights, sum, gradient);
+        unfold(&self.head, &self.layout, sum, gradient);
         Ok(loss)
     }
 
@@ -168,7 +168,7 @@ impl<T: Real> SpdNetWorkspace<T> {
             losses[first..first + trials.len()].copy_from_slice(&worker.losses()[..trials.len()]);
             let rows = gradients[first * size..].chunks_exact_mut(size);
             for (gradient, each) in rows.zip(each.chunks_exact(own)) {
-                unfold(&self.head, self.block_weights, each, gradient);
+                unfold(&self.head, &self.layout, each, gradient);
             }
         }
         Ok(())
@@ -266,14 +266,21 @@ fn in_tiles<T: Real>(
 }
 
 /// Carries a gradient from the layout of a [`Sink`] to that of the parameters.
-fn unfold<T: Real>(head: &TriangleHead<T>, block_weights: usize, sink: &[T], gradient: &mut [T]) {
-    let (blocks, rest) = sink.split_at(block_weights);
-    let (triangles, biases) = rest.split_at(head.weights.len());
-    let (out_blocks, out_head) = gradient.split_at_mut(block_weights);
-    let (out_weights, out_biases) = out_head.split_at_mut(out_head.len() - biases.len());
-    for (out, &half) in out_blocks.iter_mut().zip(blocks) {
-        *out = half * T::TWO;
+fn unfold<T: Real>(head: &TriangleHead<T>, layout: &Layout, sink: &[T], gradient: &mut [T]) {
+    for parameter in layout.parameters() {
+        if let (Geometry::Stiefel, &[p, k]) = (parameter.geometry, &parameter.shape[..]) {
+            let transposed = &sink[parameter.range()];
+            for (i, row) in gradient[parameter.range()].chunks_exact_mut(k).enumerate() {
+                for (j, entry) in row.iter_mut().enumerate() {
+                    *entry = transposed[j * p + i] * T::TWO;
+                }
+            }
+        }
     }
+    let rest = &sink[sink.len() - head.weights.len() - head.biases.len()..];
+    let (triangles, biases) = rest.split_at(head.weights.len());
+    let (_, out_head) = gradient.split_at_mut(sink.len() - rest.len());
+    let (out_weights, out_biases) = out_head.split_at_mut(out_head.len() - biases.len());
     head.gradient(triangles, out_weights);
     out_biases.copy_from_slice(biases);
 }

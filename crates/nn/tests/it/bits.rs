@@ -2,6 +2,7 @@
 //!
 //! The tests of the workspace run this on every instruction set that the machine has. A commit that changes an algorithm
 //! updates the lines it moves and says so.
+#![allow(clippy::print_stderr)] // a failure shows the hashes that it found
 
 use fedspd_manifold::{Real, RetractionKind, Vectorisation};
 use fedspd_nn::{
@@ -66,6 +67,7 @@ macro_rules! spdnet {
 }
 
 #[test]
+#[allow(clippy::too_many_lines)] // a table
 fn trained_spdnets_have_the_bits_they_had() {
     let adam = OptimiserConfig::default();
     let settings = AdamSettings { weight_decay: 1e-3, ..AdamSettings::default() };
