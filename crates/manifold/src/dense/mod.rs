@@ -11,6 +11,6 @@ mod svd;
 pub(crate) use inverse::{inverse, solve};
 pub use matrix::Matrix;
 pub(crate) use matrix::frobenius_norm;
-pub(crate) use product::Product;
 pub use product::{Left, Triangle, multiply, multiply_add, multiply_symmetric};
+pub(crate) use product::{Product, mirror};
 pub(crate) use svd::one_sided_jacobi;

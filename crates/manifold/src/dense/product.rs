@@ -312,6 +312,16 @@ fn add_row<V: Lanes, const R: usize, const N: usize>(
     }
 }
 
+/// Copies the lower triangle of a row-major matrix to the upper one.
+#[inline(always)]
+pub(crate) fn mirror<T: Copy>(n: usize, matrix: &mut [T]) {
+    for i in 0..n {
+        for j in 0..i {
+            matrix[j * n + i] = matrix[i * n + j];
+        }
+    }
+}
+
 impl<T: Real> Matrix<T> {
     /// `self * other`.
     ///

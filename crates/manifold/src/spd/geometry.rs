@@ -252,13 +252,6 @@ impl<T: Real> Spd<T> {
         }
         Ok(())
     }
-
-    /// Replaces a base point whose roots were computed last by `P^1/2 X P^1/2`.
-    pub(super) fn unwhiten(&mut self, x: &[T], base: &mut [T]) -> Result<(), Error> {
-        self.map.apply(SpectralFunction::Sqrt, base, &mut self.root)?;
-        sandwich(&self.map, &self.root, x, &mut self.product, base);
-        Ok(())
-    }
 }
 
 /// `B X B` for symmetric matrices, made exactly symmetric.

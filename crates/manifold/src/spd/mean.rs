@@ -1,9 +1,10 @@
 //! Means of SPD matrices.
 
 use super::{Spd, SpdMetric};
+use crate::dense::{Left, Matrix, Triangle, mirror, multiply, multiply_symmetric};
 use crate::error::{check_length, check_total};
-use crate::simd::{Array, elementary::log};
-use crate::spectral::SpectralFunction;
+use crate::simd::{Array, Simd, elementary::log};
+use crate::spectral::{SpectralFunction, SpectralTape};
 use crate::symmetric::{check_batch, check_symmetric};
 use crate::{Error, IterationLimits, Real, tolerance};
 
@@ -23,7 +24,7 @@ pub struct SpdMean<T> {
 impl<T: Real> Spd<T> {
     /// The weighted mean of a batch: the minimiser of the weighted sum of squared distances (uniform weights if none are given).
     ///
-    /// Affine-invariant: the Karcher flow `G <- G^1/2 exp(s sum w_i log(G^-1/2 X_i G^-1/2)) G^1/2` from the arithmetic mean.
+    /// Affine-invariant: the Karcher flow `G <- A exp(s sum w_i log(A^-1 X_i A^-T)) A^T`, `G = A A^T`, from the arithmetic mean.
     /// With `c_i` the condition number of the whitened `X_i`, the Hessian of the objective lies between 1 and
     /// `b = sum w_i coth(log(c_i)/2) log(c_i)/2`, so the step `s = 2/(1 + b)` contracts where the usual `s = 1` diverges
     /// (`b > 2`) (Bini and Iannazzo, "Computing the Karcher mean of symmetric positive definite matrices", Linear Algebra
@@ -52,28 +53,20 @@ impl<T: Real> Spd<T> {
             self.map().apply(SpectralFunction::Log, &point, &mut vec![T::ZERO; size])?;
             return Ok(SpdMean { point, iterations: 0, gradient_norm: 0.0, converged: true });
         }
-        let mut logs = vec![T::ZERO; matrices.len()];
         if metric == SpdMetric::LogEuclidean {
+            let mut logs = vec![T::ZERO; matrices.len()];
             self.map().apply(SpectralFunction::Log, matrices, &mut logs)?;
             let mut point = vec![T::ZERO; self.n() * self.n()];
             self.map().apply(SpectralFunction::Exp, &weighted_sum(&weights, &logs), &mut point)?;
             return Ok(SpdMean { point, iterations: 1, gradient_norm: 0.0, converged: true });
         }
 
-        let mut point = weighted_sum(&weights, matrices);
-        let mut whitened = vec![T::ZERO; matrices.len()];
-        let mut factor = vec![T::ZERO; point.len()];
+        let mut factors = Factors::of(self, &weighted_sum(&weights, matrices))?;
+        let mut flow = Flow::new(self, &weights)?;
         let (mut gradient_norm, mut smallest, mut since) = (f64::INFINITY, f64::INFINITY, 0);
         let (mut before, mut step) = (Vec::new(), 0.0);
         for iterations in 1..=limits.iterations {
-            self.whiten(&point, matrices, &mut whitened)?;
-            let mut curvature = 0.0;
-            let mut remaining = weights.iter();
-            self.map().apply_observed(SpectralFunction::Log, &whitened, &mut logs, |smallest, largest| {
-                let weight = remaining.next().copied().unwrap_or_default();
-                curvature += weight * hessian_bound((largest / smallest).to_f64());
-            })?;
-            let mut gradient = weighted_sum(&weights, &logs);
+            let (mut gradient, curvature) = flow.gradient(&factors, matrices)?;
             gradient_norm = crate::dense::frobenius_norm(&gradient).to_f64();
             (smallest, since) =
                 if gradient_norm < smallest { (gradient_norm, 0) } else { (smallest, since + 1) };
@@ -81,7 +74,7 @@ impl<T: Real> Spd<T> {
             // the condition of the matrices.
             let stalls_at_rounding = since >= tolerance::MEAN_STALL && gradient_norm <= 0.1;
             if gradient_norm <= limits.tolerance || stalls_at_rounding {
-                return Ok(SpdMean { point, iterations, gradient_norm, converged: true });
+                return Ok(SpdMean { point: factors.point(), iterations, gradient_norm, converged: true });
             }
             step = if since > 0 || before.is_empty() {
                 2.0 / (1.0 + curvature)
@@ -90,17 +83,115 @@ impl<T: Real> Spd<T> {
             };
             before.clone_from(&gradient);
             for entry in &mut gradient {
-                *entry *= T::from_f64(step);
+                *entry *= T::from_f64(0.5 * step);
             }
-            self.map().apply(SpectralFunction::Exp, &gradient, &mut factor)?;
-            self.unwhiten(&factor, &mut point)?;
+            factors.advance(self, &gradient)?;
         }
+        let point = factors.point();
         Ok(SpdMean { point, iterations: limits.iterations, gradient_norm, converged: false })
     }
 }
 
+/// A point `G = A A^T` by its factor and the inverse of that.
+///
+/// A tangent vector `A S A^T` at `G` has the coordinates `S`. The geodesic with that velocity leads to `A exp(S) A^T`, and with the factor
+/// `A exp(S/2)` there, parallel transport along it leaves all coordinates as they are. So gradients of different points can be compared, and a
+/// step needs no root of `G`.
+struct Factors<T: Real> {
+    n: usize,
+    simd: Simd,
+    factor: Matrix<T>,
+    inverse: Matrix<T>,
+}
+
+impl<T: Real> Factors<T> {
+    /// The square root of a point, and its inverse.
+    fn of(spd: &mut Spd<T>, point: &[T]) -> Result<Self, Error> {
+        let (n, simd) = (spd.n(), spd.map().simd());
+        let (mut factor, mut inverse) = (Matrix::zeros(n, n), Matrix::zeros(n, n));
+        spd.map().apply(SpectralFunction::Sqrt, point, factor.as_mut_slice())?;
+        spd.map().apply(SpectralFunction::InverseSqrt, point, inverse.as_mut_slice())?;
+        Ok(Self { n, simd, factor, inverse })
+    }
+
+    /// Goes along the geodesic with twice the given coordinates: `A <- A exp(S)`, `A^-1 <- exp(-S) A^-1`.
+    fn advance(&mut self, spd: &mut Spd<T>, half: &[T]) -> Result<(), Error> {
+        let mut exponential = Matrix::zeros(self.n, self.n);
+        spd.map().apply(SpectralFunction::Exp, half, exponential.as_mut_slice())?;
+        self.factor = self.factor.times(self.simd, &exponential);
+        let back: Vec<T> = half.iter().map(|&entry| -entry).collect();
+        spd.map().apply(SpectralFunction::Exp, &back, exponential.as_mut_slice())?;
+        self.inverse = exponential.times(self.simd, &self.inverse);
+        Ok(())
+    }
+
+    /// `A A^T`, symmetric to the bit.
+    fn point(&self) -> Vec<T> {
+        let mut point = self.factor.times(self.simd, &self.factor.transpose());
+        mirror(self.n, point.as_mut_slice());
+        point.as_slice().to_vec()
+    }
+}
+
+/// The gradient of the mean's objective, with its scratch memory: as many matrices at a time as there are lanes.
+struct Flow<'a, T: Real> {
+    weights: &'a [f64],
+    tape: SpectralTape<T>,
+    product: Vec<T>,
+    whitened: Vec<T>,
+    logs: Vec<T>,
+}
+
+impl<'a, T: Real> Flow<'a, T> {
+    fn new(spd: &mut Spd<T>, weights: &'a [f64]) -> Result<Self, Error> {
+        let tape = SpectralTape::with_simd(spd.n(), spd.map().simd())?;
+        let (size, lanes) = (tape.n() * tape.n(), tape.lanes());
+        let zeros = |count: usize| vec![T::ZERO; count * size];
+        Ok(Self { weights, tape, product: zeros(1), whitened: zeros(1), logs: zeros(lanes) })
+    }
+
+    /// `sum w_i log(A^-1 X_i A^-T)`, and the bound on the Hessian there.
+    fn gradient(&mut self, at: &Factors<T>, matrices: &[T]) -> Result<(Vec<T>, f64), Error> {
+        let (n, simd, lanes) = (at.n, at.simd, self.tape.lanes());
+        let (size, transposed) = (n * n, at.inverse.transpose());
+        let (mut sum, mut curvature) = (vec![0.0; size], 0.0);
+        for (chunk, batch) in matrices.chunks(lanes * size).enumerate() {
+            let (first, held) = (chunk * lanes, batch.len() / size);
+            self.tape.begin(held)?;
+            for (lane, matrix) in batch.chunks_exact(size).enumerate() {
+                let (inverse, product, whitened) =
+                    (at.inverse.as_slice(), &mut self.product, &mut self.whitened);
+                multiply(simd, Left::Plain, (n, n, n), inverse, matrix, product);
+                let right = transposed.as_slice();
+                multiply_symmetric(simd, Left::Plain, Triangle::Lower, (n, n), product, right, whitened);
+                self.tape.put(lane, whitened)?;
+            }
+            self.tape.apply(SpectralFunction::Log).map_err(|error| match error {
+                Error::NotFinite { matrix, .. } => {
+                    Error::TooLarge { operation: "the whitening", matrix: first + matrix }
+                }
+                Error::NotPositiveDefinite { matrix, smallest_eigenvalue } => {
+                    Error::NotPositiveDefinite { matrix: first + matrix, smallest_eigenvalue }
+                }
+                other => other,
+            })?;
+            let logs = &mut self.logs[..held * size];
+            self.tape.matrices(logs)?;
+            for (lane, log) in logs.chunks_exact(size).enumerate() {
+                let weight = self.weights[first + lane];
+                let (smallest, largest) = self.tape.eigenvalue_range(lane);
+                curvature += weight * hessian_bound((largest / smallest).to_f64());
+                for (sum, entry) in sum.iter_mut().zip(log) {
+                    *sum += weight * entry.to_f64();
+                }
+            }
+        }
+        Ok((sum.into_iter().map(T::from_f64).collect(), curvature))
+    }
+}
+
 /// The step of Barzilai and Borwein: the inverse of the curvature that the last step met, `s <g, g> / <g, g - g'>` with `g` the gradient before
-/// it and `g'` after it, each in the coordinates of its own point: they differ by a rotation that vanishes with the step.
+/// it and `g'` after it.
 fn secant_step<T: Real>(step: f64, before: &[T], after: &[T]) -> f64 {
     let (mut along, mut lost) = (0.0, 0.0);
     for (before, after) in before.iter().zip(after) {

@@ -73,28 +73,11 @@ impl<T: Real> SpectralMap<T> {
         matrices: &[T],
         out: &mut [T],
     ) -> Result<(), Error> {
-        self.apply_observed(function, matrices, out, |_, _| ())
-    }
-
-    /// [`SpectralMap::apply`], showing the smallest and the largest eigenvalue of each matrix in turn.
-    pub(crate) fn apply_observed(
-        &mut self,
-        function: SpectralFunction<T>,
-        matrices: &[T],
-        out: &mut [T],
-        mut observe: impl FnMut(T, T),
-    ) -> Result<(), Error> {
         let n = self.n();
         let count = check_batch(n, matrices)?;
         check_length("the output", out.len(), matrices.len())?;
         for first in (0..count).step_by(self.tape.lanes()) {
             let held = self.load(function, matrices, first)?;
-            for lane in 0..held {
-                observe(
-                    self.tape.extreme_eigenvalue(lane, |a, b| a < b),
-                    self.tape.extreme_eigenvalue(lane, |a, b| a > b),
-                );
-            }
             self.tape.evaluate(function, first, held)?;
             self.unpack(first, held, out);
         }

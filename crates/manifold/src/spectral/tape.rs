@@ -1,7 +1,7 @@
 //! A spectral function of a few matrices, remembered for the way back.
 
 use super::SpectralFunction;
-use crate::dense::{Left, Triangle, multiply, multiply_symmetric};
+use crate::dense::{Left, Triangle, mirror, multiply, multiply_symmetric};
 use crate::error::check_length;
 use crate::lanewise::{congruence, symmetric_product};
 use crate::simd::{Array, Buffer, Kernel, Lanes, MAX_WIDTH, Simd};
@@ -252,7 +252,12 @@ impl<T: Real> SpectralTape<T> {
         Ok(())
     }
 
-    pub(super) fn extreme_eigenvalue(&self, lane: usize, before: impl Fn(T, T) -> bool) -> T {
+    /// The smallest and the largest eigenvalue of a matrix of those that were decomposed last.
+    pub(crate) fn eigenvalue_range(&self, lane: usize) -> (T, T) {
+        (self.extreme_eigenvalue(lane, |a, b| a < b), self.extreme_eigenvalue(lane, |a, b| a > b))
+    }
+
+    fn extreme_eigenvalue(&self, lane: usize, before: impl Fn(T, T) -> bool) -> T {
         let first = self.chunk.value(0, lane);
         (1..self.n())
             .map(|i| self.chunk.value(i, lane))
@@ -328,16 +333,6 @@ fn all_finite<V: Lanes>(entries: &[V]) -> bool {
         sum = entry.mul_add(V::zero(), sum);
     }
     !V::any(!sum.eq(V::zero()))
-}
-
-/// Copies the lower triangle of a row-major matrix to the upper one.
-#[inline(always)]
-fn mirror<T: Copy>(n: usize, matrix: &mut [T]) {
-    for i in 0..n {
-        for j in 0..i {
-            matrix[j * n + i] = matrix[i * n + j];
-        }
-    }
 }
 
 /// Fills the prepared eigenvalues.

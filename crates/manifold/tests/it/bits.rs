@@ -99,9 +99,9 @@ fn kernels_have_the_bits_they_had() {
         ("power 9", differentiated(9, SpectralFunction::Power(0.37_f64)), 0x7c36_20e2_50fd_2aa1),
         ("polar 64 x 18", retracted::<f64>(64, 18), 0x8339_55ea_63b6_ab8f),
         ("polar 20 x 7 in f32", retracted::<f32>(20, 7), 0x672f_961c_32d9_fee5),
-        ("affine-invariant mean 18", mean::<f64>(18, 13), 0xd4d7_0762_0cca_c785),
-        ("affine-invariant mean 18 in f32", mean::<f32>(18, 13), 0xe36e_a3c4_6626_9cf5),
-        ("affine-invariant mean 40", mean::<f64>(40, 21), 0xb2d7_e44a_74c6_1612),
+        ("affine-invariant mean 18", mean::<f64>(18, 13), 0xd893_0fef_571b_db38),
+        ("affine-invariant mean 18 in f32", mean::<f32>(18, 13), 0x986f_3e3e_2626_9cf5),
+        ("affine-invariant mean 40", mean::<f64>(40, 21), 0x8a75_3f54_9873_6c39),
     ];
     let changed: Vec<_> = table.iter().filter(|(_, found, expected)| found != expected).collect();
     for (name, found, _) in &changed {

@@ -180,3 +180,32 @@ fn the_affine_invariant_mean_converges_at_wide_spectra() {
         assert!(alone.converged && alone.point == matrices[..n * n]);
     }
 }
+
+/// One step of the flow goes along the gradient at the arithmetic mean, `sum w_i log_G(X_i)`, whatever factor of `G` it computes with.
+#[test]
+fn the_first_step_of_the_mean_follows_the_gradient_at_the_arithmetic_mean() {
+    let (mut rng, n, count) = (rng(17), 12, 9);
+    let batch: Vec<f64> = (0..count)
+        .flat_map(|_| with_spectrum(&mut rng, &geometric_spectrum(n, 1e-2, 10.0)).as_slice().to_vec())
+        .collect();
+    let metric = SpdMetric::AffineInvariant;
+    let mut spd = Spd::<f64>::new(n).unwrap();
+    let limits = IterationLimits { tolerance: 0.0, iterations: 1 };
+    let moved = spd.mean(metric, &batch, None, limits).unwrap().point;
+    let size = n * n;
+    let start: Vec<f64> =
+        (0..size).map(|i| batch.iter().skip(i).step_by(size).sum::<f64>() / f64::from(count)).collect();
+    let (mut gradient, mut log) = (vec![0.0; size], vec![0.0; size]);
+    for matrix in batch.chunks_exact(size) {
+        spd.log(metric, &start, matrix, &mut log).unwrap();
+        gradient.iter_mut().zip(&log).for_each(|(sum, log)| *sum += log / f64::from(count));
+    }
+    let mut way = vec![0.0; size];
+    spd.log(metric, &start, &moved, &mut way).unwrap();
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let step = dot(&way, &gradient) / dot(&gradient, &gradient);
+    assert!(step > 0.1 && step <= 1.0, "{step}");
+    let beside: Vec<f64> = way.iter().zip(&gradient).map(|(way, gradient)| way - step * gradient).collect();
+    let relative = (dot(&beside, &beside) / dot(&way, &way)).sqrt();
+    assert!(relative < 1e-12, "{relative:e}");
+}
