@@ -18,6 +18,10 @@ pub struct Shard {
     pub test: Vec<usize>,
 }
 
+/// Trials that are evaluated at a time where all clients use the same parameters: enough to fill the lanes of many vectors, few enough to keep
+/// all desks busy.
+const TRIALS_TOGETHER: usize = 128;
+
 /// All clients of a federation and its server, in one process. The examples are held once, whoever's they are.
 ///
 /// Its methods work at the desks that they are given, each on a thread of its own. Results do not depend on how many there are.
@@ -170,6 +174,9 @@ impl<'a, T: Real, M: Model<T>, S: LocalSolver<T, M>> Federation<'a, T, M, S> {
         desks: &mut [Desk<'_, T, M>],
         trials: impl Fn(&Shard) -> &[usize] + Sync,
     ) -> Result<Vec<Option<Evaluation>>, Error> {
+        if self.server.wire().local_size() == 0 {
+            return self.evaluate_together(desks, trials);
+        }
         let mut evaluations = Vec::with_capacity(self.shards.len());
         let work = |desk: &mut Desk<'_, T, M>, client: usize| {
             let trials = trials(&self.shards[client]);
@@ -181,6 +188,38 @@ impl<'a, T: Real, M: Model<T>, S: LocalSolver<T, M>> Federation<'a, T, M, S> {
         };
         in_order(desks, self.shards.len(), work, |_, evaluation| {
             evaluations.push(evaluation?);
+            Ok::<(), Error>(())
+        })?;
+        Ok(evaluations)
+    }
+
+    /// [`Federation::evaluate`] where all clients use the same parameters: as many clients at a time as give the network enough trials to work on.
+    fn evaluate_together(
+        &self,
+        desks: &mut [Desk<'_, T, M>],
+        trials: impl Fn(&Shard) -> &[usize] + Sync,
+    ) -> Result<Vec<Option<Evaluation>>, Error> {
+        let (parameters, mut evaluations) = (self.server.parameters(), vec![None; self.shards.len()]);
+        let (mut blocks, mut size): (Vec<Vec<usize>>, usize) = (Vec::new(), 0);
+        for (client, shard) in self.shards.iter().enumerate().filter(|(_, shard)| !trials(shard).is_empty()) {
+            match blocks.last_mut() {
+                Some(block) if size < TRIALS_TOGETHER => block.push(client),
+                _ => {
+                    blocks.push(vec![client]);
+                    size = 0;
+                }
+            }
+            size += trials(shard).len();
+        }
+        let work = |desk: &mut Desk<'_, T, M>, block: usize| {
+            let groups: Vec<&[usize]> =
+                blocks[block].iter().map(|&client| trials(&self.shards[client])).collect();
+            desk.trainer.evaluate_groups(parameters, self.examples, &groups)
+        };
+        in_order(desks, blocks.len(), work, |block, judged| {
+            for (&client, evaluation) in blocks[block].iter().zip(judged?) {
+                evaluations[client] = Some(evaluation);
+            }
             Ok::<(), Error>(())
         })?;
         Ok(evaluations)

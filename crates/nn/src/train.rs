@@ -120,9 +120,50 @@ impl<'a, T: Real, M: Model<T>> Trainer<'a, T, M> {
         examples: &M::Examples,
         trials: &[usize],
     ) -> Result<Evaluation, Error> {
-        let classes = self.model.classes();
-        let mut logits = vec![T::ZERO; trials.len() * classes];
+        let logits = self.logits(parameters, examples, trials)?;
+        self.judge(examples, trials, logits)
+    }
+
+    /// The same for several groups of trials by the same parameters. A group gets what it gets alone, but all of them fill the lanes
+    /// together, and the parameters are read once.
+    ///
+    /// # Errors
+    /// As [`Trainer::evaluate`].
+    pub fn evaluate_groups(
+        &mut self,
+        parameters: &ParamSet<T>,
+        examples: &M::Examples,
+        groups: &[&[usize]],
+    ) -> Result<Vec<Evaluation>, Error> {
+        let logits = self.logits(parameters, examples, &groups.concat())?;
+        let mut rest = &logits[..];
+        let each = groups.iter().map(|trials| {
+            let own;
+            (own, rest) = rest.split_at(trials.len() * self.model.classes());
+            self.judge(examples, trials, own.to_vec())
+        });
+        each.collect()
+    }
+
+    fn logits(
+        &mut self,
+        parameters: &ParamSet<T>,
+        examples: &M::Examples,
+        trials: &[usize],
+    ) -> Result<Vec<T>, Error> {
+        let mut logits = vec![T::ZERO; trials.len() * self.model.classes()];
         self.model.logits(parameters, examples, trials, &mut self.workspace, &mut logits)?;
+        Ok(logits)
+    }
+
+    /// What logits say about their trials.
+    fn judge(
+        &self,
+        examples: &M::Examples,
+        trials: &[usize],
+        mut logits: Vec<T>,
+    ) -> Result<Evaluation, Error> {
+        let classes = self.model.classes();
         let predictions: Vec<usize> = logits.chunks_exact(classes).map(first_largest).collect();
         let mut losses = vec![T::ZERO; trials.len()];
         let labels = self.model.labels(examples);
