@@ -1,0 +1,79 @@
+"""The workload of simulation.py by Flower's simulation engine: `main` takes the clients, those of a round, and a folder for Ray."""
+
+import functools
+import sys
+
+import torch
+from flwr.app import ArrayRecord, ConfigRecord, Context, Message, MetricRecord, RecordDict
+from flwr.clientapp import ClientApp
+from flwr.serverapp import Grid, ServerApp
+from flwr.serverapp.strategy import FedAvg
+from flwr.simulation import run_simulation
+from simulation import BATCH, CORES, ENDLESS, EPOCHS, MARK, TRAINING, VALIDATION
+from simulation_torch import new_network, optimiser, projected, training_part, trials
+
+client_app = ClientApp()
+server_app = ServerApp()
+
+
+@functools.cache
+def worker(clients: int):
+    """Returns the trials and a network, once for each process: a worker plays many clients."""
+    return *trials(clients), new_network()
+
+
+@client_app.train()
+def train(message: Message, context: Context) -> Message:
+    clients, client = context.node_config["num-partitions"], context.node_config["partition-id"]
+    x, y, network = worker(clients)
+    own = training_part(clients, client)
+    network.load_state_dict(message.content["arrays"].to_torch_state_dict())
+    adam = optimiser(network)
+    for _ in range(EPOCHS):
+        for batch in torch.arange(own.start, own.stop).split(BATCH):
+            adam.zero_grad()
+            torch.nn.functional.cross_entropy(network(x[batch]), y[batch]).backward()
+            adam.step()
+    content = {"arrays": ArrayRecord(network.state_dict()), "metrics": MetricRecord({"num-examples": TRAINING})}
+    return Message(RecordDict(content), reply_to=message)
+
+
+class ProjectedAverage(FedAvg):
+    """The mean of all parameters, with W projected."""
+
+    def aggregate_train(self, server_round, replies):
+        arrays, metrics = super().aggregate_train(server_round, replies)
+        if arrays is None:
+            sys.exit("error: no client of Flower has replied")
+        state = arrays.to_torch_state_dict()
+        state["w"] = projected(state["w"])
+        return ArrayRecord(state), metrics
+
+
+@server_app.main()
+def serve(grid: Grid, context: Context) -> None:
+    clients, cohort = int(sys.argv[1]), int(sys.argv[2])
+    x, y, network = worker(clients)
+    # The workers are idle while the server validates.
+    torch.set_num_threads(CORES)
+
+    @torch.inference_mode()
+    def validate(server_round: int, arrays: ArrayRecord) -> MetricRecord:
+        if server_round > 0:
+            print(MARK, "trained", flush=True)
+        network.load_state_dict(arrays.to_torch_state_dict())
+        hits = 0
+        for batch in torch.arange(clients * VALIDATION).split(BATCH):
+            hits += (network(x[batch]).argmax(1) == y[batch]).sum().item()
+        if server_round > 0:
+            print(MARK, "round", flush=True)
+        return MetricRecord({"accuracy": hits / (clients * VALIDATION)})
+
+    strategy = ProjectedAverage(fraction_train=cohort / clients, fraction_evaluate=0.0, min_train_nodes=cohort, min_available_nodes=clients)
+    strategy.start(grid=grid, initial_arrays=ArrayRecord(network.state_dict()), num_rounds=ENDLESS, train_config=ConfigRecord(), evaluate_fn=validate)
+
+
+def main() -> None:
+    # One worker a core; the folder is short enough for the sockets of Ray.
+    backend = {"init_args": {"num_cpus": CORES, "_temp_dir": sys.argv[3]}, "client_resources": {"num_cpus": 1, "num_gpus": 0.0}}
+    run_simulation(server_app, client_app, num_supernodes=int(sys.argv[1]), backend_config=backend)
