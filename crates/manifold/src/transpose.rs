@@ -35,3 +35,22 @@ pub(crate) fn transpose<T: Copy>(
     rest(0..whole_rows, whole_columns..columns);
     rest(whole_rows..rows, 0..columns);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tiles_and_what_is_left_of_them_are_transposed() {
+        for (rows, columns) in [(1, 1), (7, 9), (8, 8), (16, 3), (3, 16), (19, 26)] {
+            let (stride, target_stride) = (columns + 2, rows + 3);
+            let source: Vec<usize> = (0..rows * stride).collect();
+            let mut target = vec![usize::MAX; columns * target_stride];
+            transpose((rows, columns), (&source, stride), (&mut target, target_stride));
+            for (place, &entry) in target.iter().enumerate() {
+                let (j, i) = (place / target_stride, place % target_stride);
+                assert_eq!(entry, if i < rows { i * stride + j } else { usize::MAX }, "{rows} x {columns}");
+            }
+        }
+    }
+}

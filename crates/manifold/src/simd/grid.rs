@@ -85,3 +85,35 @@ fn check<const R: usize>(entries: usize, stride: usize, length: usize) {
     let end = (R - 1).checked_mul(stride).and_then(|last| last.checked_add(length));
     assert!(end.is_some_and(|end| end <= entries) && entries > 0);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_read_and_written_in_their_rows_alone() {
+        // Two rows of three of each four entries; the last row has no padding.
+        let mut entries: Vec<usize> = (0..7).collect();
+        let rows = Rows::<_, 2>::new(&entries, 4, 3);
+        assert_eq!([0, 1, 2].map(|i| rows.column(i)), [[0, 4], [1, 5], [2, 6]]);
+        let mut rows = RowsMut::<_, 2>::new(&mut entries, 4, 3);
+        rows.set_column(1, [10, 50]);
+        assert_eq!(rows.column(1), [10, 50]);
+        assert_eq!(entries, [0, 10, 2, 3, 4, 50, 6]);
+    }
+
+    #[test]
+    fn what_is_not_there_is_refused() {
+        let read = |entries: usize, stride: usize, i: usize| {
+            let access = move || Rows::<_, 2>::new(&vec![0; entries], stride, 3).column(i);
+            std::panic::catch_unwind(access).is_ok()
+        };
+        assert!(read(7, 4, 2));
+        assert!(!read(6, 4, 0), "the last row is too short");
+        assert!(!read(7, 4, 3), "the column is beyond the rows");
+        assert!(!read(7, usize::MAX, 0), "the place of the last row overflows");
+        assert!(!read(0, 0, 0), "there is nothing");
+        let write = || RowsMut::<_, 2>::new(&mut [0; 7], 4, 3).set_column(3, [0; 2]);
+        assert!(std::panic::catch_unwind(write).is_err());
+    }
+}

@@ -146,9 +146,9 @@ impl<T: Real> SpectralTape<T> {
     pub fn matrix(&self, index: usize, out: &mut [T]) -> Result<(), Error> {
         self.check(index, out.len(), self.n() * self.n())?;
         self.applied.ok_or(Error::NotFactored)?;
-        let (shape, results) = (self.chunk.shape(), self.results.numbers());
-        for (place, entry) in out.iter_mut().enumerate() {
-            *entry = results[shape.place(place, index)];
+        let (first, step) = self.chunk.shape().lane(index);
+        for (entry, &result) in out.iter_mut().zip(self.results.numbers()[first..].iter().step_by(step)) {
+            *entry = result;
         }
         Ok(())
     }
@@ -172,12 +172,15 @@ impl<T: Real> SpectralTape<T> {
         let n = self.n();
         self.check(index, out.len(), n * (n + 1) / 2)?;
         self.applied.ok_or(Error::NotFactored)?;
-        let (shape, results) = (self.chunk.shape(), self.results.numbers());
-        let mut entries = out.iter_mut();
+        let (first, step) = self.chunk.shape().lane(index);
+        let results = &self.results.numbers()[first..];
+        let mut rest = out;
         for i in 0..n {
-            for (j, entry) in (0..=i).zip(&mut entries) {
-                *entry = results[shape.place(i * n + j, index)];
+            let (row, later) = rest.split_at_mut(i + 1);
+            for (j, entry) in row.iter_mut().enumerate() {
+                *entry = results[(i * n + j) * step];
             }
+            rest = later;
         }
         Ok(())
     }
@@ -201,12 +204,15 @@ impl<T: Real> SpectralTape<T> {
         let n = self.n();
         self.check(index, gradient.len(), n * (n + 1) / 2)?;
         self.applied.ok_or(Error::NotFactored)?;
-        let (shape, results) = (self.chunk.shape(), self.results.numbers_mut());
-        let mut entries = gradient.iter();
+        let (first, step) = self.chunk.shape().lane(index);
+        let results = &mut self.results.numbers_mut()[first..];
+        let mut rest = gradient;
         for i in 0..n {
-            for (j, &entry) in (0..=i).zip(&mut entries) {
-                results[shape.place(i * n + j, index)] = entry;
+            let (row, later) = rest.split_at(i + 1);
+            for (j, &entry) in row.iter().enumerate() {
+                results[(i * n + j) * step] = entry;
             }
+            rest = later;
         }
         Ok(())
     }

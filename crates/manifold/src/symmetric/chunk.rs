@@ -54,6 +54,12 @@ impl Shape {
     pub(crate) fn place(self, entry: usize, lane: usize) -> usize {
         (lane / self.part * self.n * self.n + entry) * self.part + lane % self.part
     }
+
+    /// Where the matrix in a lane begins, and the distance of its entries.
+    #[inline(always)]
+    pub(crate) fn lane(self, lane: usize) -> (usize, usize) {
+        (self.place(0, lane), self.part)
+    }
 }
 
 /// What a decomposition is for. The eigenvalues have the same bits either way.
