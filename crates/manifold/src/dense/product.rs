@@ -300,14 +300,28 @@ fn add_row<V: Lanes, const R: usize, const N: usize>(
     factor: impl Fn(usize) -> V::Scalar,
     entries: impl Fn(usize) -> V,
 ) {
-    let mut vectors = [V::zero(); N];
-    for v in 0..N {
-        vectors[v] = entries(v);
-    }
-    for r in 0..R {
-        let factor = V::splat(factor(r));
+    // Whichever are fewer stay in registers.
+    if N <= R {
+        let mut vectors = [V::zero(); N];
         for v in 0..N {
-            sum[r][v] = factor.mul_add(vectors[v], sum[r][v]);
+            vectors[v] = entries(v);
+        }
+        for r in 0..R {
+            let factor = V::splat(factor(r));
+            for v in 0..N {
+                sum[r][v] = factor.mul_add(vectors[v], sum[r][v]);
+            }
+        }
+    } else {
+        let mut factors = [V::zero(); R];
+        for r in 0..R {
+            factors[r] = V::splat(factor(r));
+        }
+        for v in 0..N {
+            let entries = entries(v);
+            for r in 0..R {
+                sum[r][v] = factors[r].mul_add(entries, sum[r][v]);
+            }
         }
     }
 }
