@@ -18,8 +18,8 @@ pub struct Shard {
     pub test: Vec<usize>,
 }
 
-/// Trials that are evaluated at a time where all clients use the same parameters: enough to fill the lanes of many vectors, few enough to keep
-/// all desks busy.
+/// Trials that are evaluated at a time where all clients use the same parameters: enough to fill
+/// the lanes of many vectors, few enough to keep all desks busy.
 const TRIALS_TOGETHER: usize = 128;
 
 /// All clients of a federation and its server, in one process. The examples are held once, whoever's they are.
@@ -193,7 +193,8 @@ impl<'a, T: Real, M: Model<T>, S: LocalSolver<T, M>> Federation<'a, T, M, S> {
         Ok(evaluations)
     }
 
-    /// [`Federation::evaluate`] where all clients use the same parameters: as many clients at a time as give the network enough trials to work on.
+    /// [`Federation::evaluate`] where all clients use the same parameters: as many clients at a
+    /// time as give the network enough trials to work on.
     fn evaluate_together(
         &self,
         desks: &mut [Desk<'_, T, M>],
@@ -216,8 +217,8 @@ impl<'a, T: Real, M: Model<T>, S: LocalSolver<T, M>> Federation<'a, T, M, S> {
                 blocks[block].iter().map(|&client| trials(&self.shards[client])).collect();
             desk.trainer.evaluate_groups(parameters, self.examples, &groups)
         };
-        in_order(desks, blocks.len(), work, |block, judged| {
-            for (&client, evaluation) in blocks[block].iter().zip(judged?) {
+        in_order(desks, blocks.len(), work, |block, scored| {
+            for (&client, evaluation) in blocks[block].iter().zip(scored?) {
                 evaluations[client] = Some(evaluation);
             }
             Ok::<(), Error>(())

@@ -21,8 +21,9 @@ pub(crate) fn symmetric_product<P: Lanes>(n: usize, a: &[P], b: &[P], c: &mut [P
     }
 }
 
-/// `C = A B^T`; of rows up to number `last`, at least the first `columns(last)` columns. As many sums at a time as the registers hold beside
-/// their factors: a factor is then loaded once for several multiply-adds, which set the pace (two a cycle).
+/// `C = A B^T`; of rows up to number `last`, at least the first `columns(last)` columns. As many
+/// sums at a time as the registers hold beside their factors: a factor is then loaded once for
+/// several multiply-adds, which set the pace (two a cycle).
 #[inline(always)]
 fn rows_times_rows<P: Lanes>(n: usize, a: &[P], b: &[P], c: &mut [P], columns: impl Fn(usize) -> usize) {
     if P::REGISTERS >= 32 {

@@ -3,7 +3,8 @@
 /// Rows and columns of a tile: its rows are read, and written, a cache line at a time.
 const TILE: usize = 8;
 
-/// Writes the transpose of a matrix whose rows begin every `stride` entries; those of the result begin every `target_stride` entries.
+/// Writes the transpose of a matrix whose rows begin every `stride` entries; those of the result
+/// begin every `target_stride` entries.
 #[inline(always)]
 pub(crate) fn transpose<T: Copy>(
     (rows, columns): (usize, usize),

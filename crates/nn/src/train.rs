@@ -121,11 +121,11 @@ impl<'a, T: Real, M: Model<T>> Trainer<'a, T, M> {
         trials: &[usize],
     ) -> Result<Evaluation, Error> {
         let logits = self.logits(parameters, examples, trials)?;
-        self.judge(examples, trials, logits)
+        self.score(examples, trials, logits)
     }
 
-    /// The same for several groups of trials by the same parameters. A group gets what it gets alone, but all of them fill the lanes
-    /// together, and the parameters are read once.
+    /// The same for several groups of trials by the same parameters. A group gets what it gets
+    /// alone, but all of them fill the lanes together, and the parameters are read once.
     ///
     /// # Errors
     /// As [`Trainer::evaluate`].
@@ -140,7 +140,7 @@ impl<'a, T: Real, M: Model<T>> Trainer<'a, T, M> {
         let each = groups.iter().map(|trials| {
             let own;
             (own, rest) = rest.split_at(trials.len() * self.model.classes());
-            self.judge(examples, trials, own.to_vec())
+            self.score(examples, trials, own.to_vec())
         });
         each.collect()
     }
@@ -156,8 +156,8 @@ impl<'a, T: Real, M: Model<T>> Trainer<'a, T, M> {
         Ok(logits)
     }
 
-    /// What logits say about their trials.
-    fn judge(
+    /// The loss and the predictions that logits give.
+    fn score(
         &self,
         examples: &M::Examples,
         trials: &[usize],

@@ -69,7 +69,8 @@ pub enum Triangle {
     Upper,
 }
 
-/// [`multiply`] for a product known to be symmetric: only one triangle is computed. The other is left in any state.
+/// [`multiply`] for a product known to be symmetric: only one triangle is computed. The other is
+/// left in any state.
 ///
 /// # Panics
 /// If a slice is shorter than its shape says.
@@ -131,7 +132,8 @@ impl<T: Real, const TRANSPOSED: bool> Kernel<T> for Product<'_, T, TRANSPOSED> {
         }
         let vectors = self.columns.div_ceil(V::Part::WIDTH);
         if self.target == Target::UpperTriangle {
-            // A row has nothing left of its diagonal, so the rows of a block begin with the vector of the block.
+            // A row has nothing left of its diagonal, so the rows of a block begin with the vector
+            // of the block.
             for from in 0..vectors {
                 let rows = from * V::Part::WIDTH..self.rows.min((from + 1) * V::Part::WIDTH);
                 self.panels::<V::Part>(rows, from..vectors);
@@ -143,11 +145,13 @@ impl<T: Real, const TRANSPOSED: bool> Kernel<T> for Product<'_, T, TRANSPOSED> {
 }
 
 impl<T: Real, const TRANSPOSED: bool> Product<'_, T, TRANSPOSED> {
-    /// Some rows, in panels of a few vectors of columns and of nearly equal width: the fewer panels, the less often A is read. The
-    /// last vector of all may overlap the one before: they share a panel, so the entries in both get the same value twice.
+    /// Some rows, in panels of a few vectors of columns and of nearly equal width: the fewer
+    /// panels, the less often A is read. The last vector of all may overlap the one before: they
+    /// share a panel, so the entries in both get the same value twice.
     ///
-    /// A panel takes so many rows at a time that their sums hide the latency of the multiply-add (four cycles, two a cycle: eight
-    /// sums) and, with the vectors of B and a factor of A, fit the registers.
+    /// A panel takes so many rows at a time that their sums hide the latency of the multiply-add
+    /// (four cycles, two a cycle: eight sums) and, with the vectors of B and a factor of A, fit the
+    /// registers.
     #[inline(always)]
     fn panels<V: Lanes<Scalar = T>>(&mut self, rows: Range<usize>, vectors: Range<usize>) {
         let widest = if V::REGISTERS >= 32 { 4 } else { 6 };
@@ -157,11 +161,13 @@ impl<T: Real, const TRANSPOSED: bool> Product<'_, T, TRANSPOSED> {
             let (from, to) = (place(panel), place(panel + 1));
             let mut rows = rows.clone();
             if self.target == Target::LowerTriangle {
-                // Rows above the first column of the panel have nothing of it in the lower triangle.
+                // Rows above the first column of the panel have nothing of it in the lower
+                // triangle.
                 rows.start = from * V::WIDTH;
             }
             match (to - from, V::REGISTERS >= 32) {
-                // As many rows as there are general registers for their addresses: a transposed A needs one for all.
+                // As many rows as there are general registers for their addresses: a transposed A
+                // needs one for all.
                 (1, true) if TRANSPOSED => self.panel::<V, 16, 1>(rows, from),
                 (1, true) => self.panel::<V, 12, 1>(rows, from),
                 (2, true) => self.panel::<V, 8, 2>(rows, from),

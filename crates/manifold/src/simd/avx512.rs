@@ -117,7 +117,8 @@ macro_rules! vector {
             }
             #[inline(always)]
             fn load_partial(source: &[$scalar]) -> Self {
-                // SAFETY: AVX-512F as everywhere here; the mask leaves out the lanes beyond the slice, which are not read then.
+                // SAFETY: AVX-512F as everywhere here; the mask leaves out the lanes beyond the
+                // slice, which are not read then.
                 Self(unsafe { $maskz_loadu(first_lanes(source.len(), $width) as $mask, source.as_ptr()) })
             }
             #[inline(always)]

@@ -1,7 +1,7 @@
 //! Several rows, accessed a column at a time.
 //!
-//! A kernel that walks along `R` rows at once would check the bounds of every entry: as many instructions as the arithmetic. Here one check covers
-//! a column.
+//! A kernel that walks along `R` rows at once would check the bounds of every entry: as many
+//! instructions as the arithmetic. Here one check covers a column.
 
 /// `R` rows of a matrix, to read.
 #[derive(Clone, Copy)]
@@ -31,7 +31,8 @@ impl<'a, T: Copy, const R: usize> Rows<'a, T, R> {
         assert!(i < self.length);
         let mut column = [self.entries[0]; R];
         for (r, entry) in column.iter_mut().enumerate() {
-            // SAFETY: `i` is less than the length of a row, and `new` has checked that the last of `R` rows ends within the entries.
+            // SAFETY: `i` is less than the length of a row, and `new` has checked that the last of
+            // `R` rows ends within the entries.
             *entry = unsafe { *self.entries.get_unchecked(r * self.stride + i) };
         }
         column

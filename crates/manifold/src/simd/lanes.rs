@@ -131,8 +131,8 @@ pub trait Lanes:
 #[inline(always)]
 pub(crate) fn as_numbers<V: Lanes>(vectors: &[V]) -> &[V::Scalar] {
     const { assert!(size_of::<V>() == V::WIDTH * size_of::<V::Scalar>()) };
-    // SAFETY: `Lanes` is sealed and every implementation is `WIDTH` numbers in a row without padding, as the assertion checks; a vector is
-    // aligned at least as a number is.
+    // SAFETY: `Lanes` is sealed and every implementation is `WIDTH` numbers in a row without
+    // padding, as the assertion checks; a vector is aligned at least as a number is.
     unsafe { std::slice::from_raw_parts(vectors.as_ptr().cast::<V::Scalar>(), vectors.len() * V::WIDTH) }
 }
 

@@ -24,14 +24,16 @@ pub struct SpdMean<T> {
 impl<T: Real> Spd<T> {
     /// The weighted mean of a batch: the minimiser of the weighted sum of squared distances (uniform weights if none are given).
     ///
-    /// Affine-invariant: the Karcher flow `G <- A exp(s sum w_i log(A^-1 X_i A^-T)) A^T`, `G = A A^T`, from the arithmetic mean.
-    /// With `c_i` the condition number of the whitened `X_i`, the Hessian of the objective lies between 1 and
-    /// `b = sum w_i coth(log(c_i)/2) log(c_i)/2`, so the step `s = 2/(1 + b)` contracts where the usual `s = 1` diverges
-    /// (`b > 2`) (Bini and Iannazzo, "Computing the Karcher mean of symmetric positive definite matrices", Linear Algebra
-    /// Appl. 438, 2013). It is the first step, and the one after a gradient that did not shrink; the others are those of Barzilai and Borwein
-    /// ("Two-point step size gradient methods", IMA J. Numer. Anal. 8, 1988) within `1/b` and 1, which on real covariances halve the number of steps.
-    /// Log-Euclidean: `exp(sum w_i log X_i)`.
-    /// Reaching the cap is reported, not an error: the point is still a sensible mean.
+    /// Affine-invariant: the Karcher flow `G <- A exp(s sum w_i log(A^-1 X_i A^-T)) A^T`, `G = A
+    /// A^T`, from the arithmetic mean. With `c_i` the condition number of the whitened `X_i`, the
+    /// Hessian of the objective lies between 1 and `b = sum w_i coth(log(c_i)/2) log(c_i)/2`, so
+    /// the step `s = 2/(1 + b)` contracts where the usual `s = 1` diverges (`b > 2`) (Bini and
+    /// Iannazzo, "Computing the Karcher mean of symmetric positive definite matrices", Linear
+    /// Algebra Appl. 438, 2013). It is the first step, and the one after a gradient that did not
+    /// shrink; the others are those of Barzilai and Borwein ("Two-point step size gradient
+    /// methods", IMA J. Numer. Anal. 8, 1988) within `1/b` and 1, which on real covariances halve
+    /// the number of steps. Log-Euclidean: `exp(sum w_i log X_i)`. Reaching the cap is reported,
+    /// not an error: the point is still a sensible mean.
     ///
     /// # Errors
     /// [`Error::NotABatch`], [`Error::Weight`], [`Error::NoWeight`] and faults of the matrices.
@@ -94,9 +96,10 @@ impl<T: Real> Spd<T> {
 
 /// A point `G = A A^T` by its factor and the inverse of that.
 ///
-/// A tangent vector `A S A^T` at `G` has the coordinates `S`. The geodesic with that velocity leads to `A exp(S) A^T`, and with the factor
-/// `A exp(S/2)` there, parallel transport along it leaves all coordinates as they are. So gradients of different points can be compared, and a
-/// step needs no root of `G`.
+/// A tangent vector `A S A^T` at `G` has the coordinates `S`. The geodesic with that velocity leads
+/// to `A exp(S) A^T`, and with the factor `A exp(S/2)` there, parallel transport along it leaves
+/// all coordinates as they are. So gradients of different points can be compared, and a step needs
+/// no root of `G`.
 struct Factors<T: Real> {
     n: usize,
     simd: Simd,
@@ -114,7 +117,8 @@ impl<T: Real> Factors<T> {
         Ok(Self { n, simd, factor, inverse })
     }
 
-    /// Goes along the geodesic with twice the given coordinates: `A <- A exp(S)`, `A^-1 <- exp(-S) A^-1`.
+    /// Goes along the geodesic with twice the given coordinates: `A <- A exp(S)`, `A^-1 <- exp(-S)
+    /// A^-1`.
     fn advance(&mut self, spd: &mut Spd<T>, half: &[T]) -> Result<(), Error> {
         let mut exponential = Matrix::zeros(self.n, self.n);
         spd.map().apply(SpectralFunction::Exp, half, exponential.as_mut_slice())?;
@@ -133,7 +137,8 @@ impl<T: Real> Factors<T> {
     }
 }
 
-/// The gradient of the mean's objective, with its scratch memory: as many matrices at a time as there are lanes.
+/// The gradient of the mean's objective, with its scratch memory: as many matrices at a time as
+/// there are lanes.
 struct Flow<'a, T: Real> {
     weights: &'a [f64],
     tape: SpectralTape<T>,

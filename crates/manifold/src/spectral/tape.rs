@@ -153,10 +153,12 @@ impl<T: Real> SpectralTape<T> {
         Ok(())
     }
 
-    /// Writes the results of the last call for all matrices, one after the other: all of them, row-major.
+    /// Writes the results of the last call for all matrices, one after the other: all of them,
+    /// row-major.
     ///
     /// # Errors
-    /// [`Error::Length`] if they are not as many `n x n` matrices as there are, [`Error::NotFactored`].
+    /// [`Error::Length`] if they are not as many `n x n` matrices as there are,
+    /// [`Error::NotFactored`].
     pub fn matrices(&self, out: &mut [T]) -> Result<(), Error> {
         check_length("the matrices", out.len(), self.held * self.n() * self.n())?;
         self.applied.ok_or(Error::NotFactored)?;

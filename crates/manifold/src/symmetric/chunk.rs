@@ -2,11 +2,12 @@
 
 use std::marker::PhantomData;
 
+use super::prepare::{Given, Prepare};
 use super::ql::{self, Rotate, Rotations};
 use super::{rows, tridiagonal};
 use crate::dense::Triangle;
 use crate::finite::check_finite;
-use crate::simd::{Array, Buffer, Kernel, Lanes, Simd, elementary::constant};
+use crate::simd::{Array, Buffer, Kernel, Lanes, Simd};
 use crate::transpose::transpose;
 use crate::{Error, Real, tolerance};
 
@@ -30,9 +31,10 @@ pub(crate) struct Chunk<T: Real> {
 
 /// How the matrices of a chunk lie in memory.
 ///
-/// Several matrices lie in lanes: entry `i` of all matrices of a hardware vector side by side, one hardware vector after the other, so that
-/// what belongs to one of them fits the first-level cache (up to some twenty rows). A matrix that is alone lies in rows, and lanes run along
-/// them; its eigenvectors are transposed, one in a row.
+/// Several matrices lie in lanes: entry `i` of all matrices of a hardware vector side by side, one
+/// hardware vector after the other, so that what belongs to one of them fits the first-level cache
+/// (up to some twenty rows). A matrix that is alone lies in rows, and lanes run along them; its
+/// eigenvectors are transposed, one in a row.
 #[derive(Clone, Copy)]
 pub(crate) struct Shape {
     pub(crate) n: usize,
@@ -89,7 +91,8 @@ impl<T: Real> Chunk<T> {
             shape: Shape { n, width: lanes, part },
             vectors: Buffer::new(n * stride, lanes),
             values: Buffer::new(n * (2 + ql::ROTATION_ROWS), lanes),
-            // Of a hardware vector of lanes: `d`, `e` and the scratch of the reduction; or of a matrix in rows: a second one and some rows.
+            // Of a hardware vector of lanes: `d`, `e` and the scratch of the reduction; or of a
+            // matrix in rows: a second one and some rows.
             scratch: Buffer::new(n * part * (n + 3) + (n + ROWS_OF_SCRATCH) * stride, 1),
         })
     }
@@ -126,8 +129,9 @@ impl<T: Real> Chunk<T> {
         Ok(held)
     }
 
-    /// Makes room for up to as many matrices as there are lanes, to be placed by [`Chunk::place`]. The fewer there are, the fewer lanes
-    /// are used; a matrix that is alone gets the arithmetic units to itself.
+    /// Makes room for up to as many matrices as there are lanes, to be placed by [`Chunk::place`].
+    /// The fewer there are, the fewer lanes are used; a matrix that is alone gets the arithmetic
+    /// units to itself.
     pub(crate) fn begin(&mut self, held: usize) {
         let width = match held {
             1 => 1,
@@ -190,7 +194,8 @@ impl<T: Real> Chunk<T> {
         self.values.numbers()[i * self.shape.width + lane]
     }
 
-    /// Writes the eigenvectors of the matrix in `lane` as the columns of a row-major matrix, in the given order.
+    /// Writes the eigenvectors of the matrix in `lane` as the columns of a row-major matrix, in the
+    /// given order.
     pub(crate) fn vectors_in_order(&self, lane: usize, order: &[usize], out: &mut [T]) {
         let (n, numbers) = (self.n(), self.vectors.numbers());
         for (row, entries) in out.chunks_exact_mut(n).enumerate() {
@@ -201,7 +206,8 @@ impl<T: Real> Chunk<T> {
         }
     }
 
-    /// The eigenvectors of matrices in lanes, those of one hardware vector after the other, and the eigenvalues, as vectors.
+    /// The eigenvectors of matrices in lanes, those of one hardware vector after the other, and the
+    /// eigenvalues, as vectors.
     #[inline(always)]
     pub(crate) fn vectors_and_values<V: Lanes<Scalar = T>>(&mut self) -> (&[V::Part], &[V]) {
         let n = self.n();
@@ -217,15 +223,6 @@ impl<T: Real> Chunk<T> {
 
 /// Rows of scratch beside a matrix: numbers of columns, `q` and `1/h` of the reduction.
 const ROWS_OF_SCRATCH: usize = 3;
-
-/// Which entries of the matrices are there.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Given {
-    /// All of them, to be checked for symmetry.
-    Everything,
-    /// Those on and below the diagonal; of a matrix in rows, their mirror images too.
-    LowerTriangle,
-}
 
 /// Arranges matrices as a chunk has them. Lanes without a matrix get the identity.
 pub(crate) fn pack<T: Real>(shape: Shape, matrices: &[T], target: &mut [T]) {
@@ -255,7 +252,8 @@ fn fill_up<T: Real>(shape: Shape, held: usize, target: &mut [T]) {
     }
 }
 
-/// Puts a symmetric row-major matrix, of which one triangle is given, into a lane: its lower triangle, and in rows the upper one too.
+/// Puts a symmetric row-major matrix, of which one triangle is given, into a lane: its lower
+/// triangle, and in rows the upper one too.
 pub(crate) fn place<T: Real>(shape: Shape, lane: usize, triangle: Triangle, matrix: &[T], target: &mut [T]) {
     let n = shape.n;
     let rows = matrix[..n * n].chunks_exact(n).enumerate();
@@ -298,8 +296,8 @@ impl<T: Real> Kernel<T> for Widths {
     }
 }
 
-/// Runs the `work` of a kernel with the lanes in use, by its [`Shape`]: one, those of a hardware vector, or all of `V`; and with the lanes of a
-/// hardware vector along rows.
+/// Runs the `work` of a kernel with the lanes in use, by its [`Shape`]: one, those of a hardware
+/// vector, or all of `V`; and with the lanes of a hardware vector along rows.
 macro_rules! on_lanes_in_use {
     ($kernel:ident, $output:ty) => {
         impl<T: Real> Kernel<T> for $kernel<'_, T> {
@@ -316,177 +314,6 @@ macro_rules! on_lanes_in_use {
     };
 }
 pub(crate) use on_lanes_in_use;
-
-/// Checks that all matrices are finite and symmetric, averages the triangles, and scales each matrix by a power of two (exactly) so that its
-/// largest entry lies in `[1, 2)`. The inverse of the scale is left in the first two rows of scratch, as two factors because it may exceed
-/// the range of the type. A matrix in rows is padded.
-pub struct Prepare<'a, T: Real> {
-    shape: Shape,
-    given: Given,
-    vectors: &'a mut Buffer<T>,
-    values: &'a mut Buffer<T>,
-    scratch: &'a mut Buffer<T>,
-}
-
-on_lanes_in_use!(Prepare, bool);
-
-impl<T: Real> Prepare<'_, T> {
-    /// With lanes `V` across matrices and lanes `P` along rows.
-    #[inline(always)]
-    fn work<V: Lanes<Scalar = T>, P: Lanes<Scalar = T>>(self) -> bool {
-        let Shape { n, width, .. } = self.shape;
-        let unscale = &mut self.values.numbers_mut()[n * width..(n + 2) * width];
-        if self.shape.in_lanes() {
-            let parts = self.vectors.vectors::<V::Part>()[..V::PARTS * n * n].chunks_exact_mut(n * n);
-            for (part, a) in parts.enumerate() {
-                let Some(scale) = prepare_in_lanes(n, self.given, a) else { return false };
-                scale.inverse[0].store(&mut unscale[part * V::Part::WIDTH..]);
-                scale.inverse[1].store(&mut unscale[width + part * V::Part::WIDTH..]);
-            }
-            return true;
-        }
-        let (numbers, scratch) = (self.vectors.numbers_mut(), self.scratch.numbers_mut());
-        let scale = prepare_rows::<P>(n, self.given, numbers, scratch);
-        let fine = scale.is_some();
-        if let Some(scale) = scale {
-            [unscale[0], unscale[1]] = scale.inverse.map(|Array([factor])| factor);
-        }
-        fine
-    }
-}
-
-/// A power of two in two factors, and its inverse.
-struct Scale<V> {
-    factors: [V; 2],
-    inverse: [V; 2],
-}
-
-impl<V: Lanes> Scale<V> {
-    /// What brings a number into `[1, 2)`.
-    #[inline(always)]
-    fn of(largest: V) -> Self {
-        let largest = V::select(largest.eq(V::zero()), V::one(), largest);
-        let subnormal = largest.lt(V::splat(V::Scalar::MIN_POSITIVE));
-        let shift = constant::<V>(f64::from(V::Scalar::MANTISSA_BITS + 2));
-        let normal = V::select(subnormal, largest * shift.exp2_of_integer(), largest);
-        let bias = constant::<V>(f64::from(1 - V::Scalar::EXPONENTS.0));
-        let exponent = normal.biased_exponent() - bias - V::select(subnormal, shift, V::zero());
-        let round = V::splat(V::Scalar::ROUND_TO_INTEGER);
-        let half = exponent.mul_add(constant(0.5), round) - round;
-        Self {
-            factors: [(-half).exp2_of_integer(), (half - exponent).exp2_of_integer()],
-            inverse: [half.exp2_of_integer(), (exponent - half).exp2_of_integer()],
-        }
-    }
-}
-
-/// What a look at the entries of matrices finds.
-struct Look<V> {
-    largest: V,
-    asymmetry: V,
-    /// Zero times a number is zero, times NaN or infinity it is NaN: this sum tells.
-    not_finite: V,
-}
-
-impl<V: Lanes> Look<V> {
-    #[inline(always)]
-    fn new() -> Self {
-        Self { largest: V::zero(), asymmetry: V::zero(), not_finite: V::zero() }
-    }
-
-    /// Looks at an entry and its mirror image; returns their mean.
-    #[inline(always)]
-    fn at(&mut self, lower: V, upper: V) -> V {
-        self.not_finite = lower.mul_add(V::zero(), upper * V::zero()) + self.not_finite;
-        self.largest = lower.abs().max(upper.abs()).max(self.largest);
-        self.asymmetry = (lower - upper).abs().max(self.asymmetry);
-        // Half of a subnormal number may not be representable.
-        let mean = lower.mul_add(constant(0.5), upper * constant(0.5));
-        V::select(lower.eq(upper), lower, mean)
-    }
-
-    /// Whether all entries are finite and symmetric up to rounding.
-    #[inline(always)]
-    fn is_fine(&self) -> bool {
-        let allowed = self.largest * V::splat(V::Scalar::from_f64(tolerance::SYMMETRY) * V::Scalar::EPSILON);
-        !V::any(!self.asymmetry.le(allowed)) && !V::any(!self.not_finite.eq(V::zero()))
-    }
-}
-
-#[inline(always)]
-fn prepare_in_lanes<V: Lanes>(n: usize, given: Given, a: &mut [V]) -> Option<Scale<V>> {
-    let mut look = Look::new();
-    for i in 0..n {
-        for j in 0..=i {
-            let lower = a[i * n + j];
-            let upper = if given == Given::Everything { a[j * n + i] } else { lower };
-            a[i * n + j] = look.at(lower, upper);
-        }
-    }
-    if !look.is_fine() {
-        return None;
-    }
-    let scale = Scale::of(look.largest);
-    for i in 0..n {
-        for entry in &mut a[i * n..=i * n + i] {
-            *entry = *entry * scale.factors[0] * scale.factors[1];
-        }
-    }
-    Some(scale)
-}
-
-#[inline(always)]
-fn prepare_rows<P: Lanes>(
-    n: usize,
-    given: Given,
-    a: &mut [P::Scalar],
-    scratch: &mut [P::Scalar],
-) -> Option<Scale<Array<P::Scalar, 1>>> {
-    let stride = n.next_multiple_of(P::WIDTH);
-    if given == Given::LowerTriangle && !a[..n * n].iter().all(|entry| entry.is_finite()) {
-        // Before anything moves, so that the caller finds it in its place.
-        return None;
-    }
-    let (mirrored, rest) = scratch.split_at_mut(n * stride);
-    let indices = &mut rest[..stride];
-    for (i, index) in indices.iter_mut().enumerate() {
-        *index = P::Scalar::from_f64(i as f64);
-    }
-    if given == Given::Everything {
-        transpose((n, n), (&*a, n), (&mut *mirrored, stride));
-    }
-    // From the last row on, so that none is overwritten before it moved.
-    for i in (0..n).rev() {
-        a.copy_within(i * n..(i + 1) * n, i * stride);
-        a[i * stride + n..(i + 1) * stride].fill(P::Scalar::ZERO);
-        mirrored[i * stride + n..(i + 1) * stride].fill(P::Scalar::ZERO);
-    }
-    let mut look = Look::<P>::new();
-    for i in 0..n {
-        let diagonal = P::splat(P::Scalar::from_f64(i as f64));
-        for j in (0..stride).step_by(P::WIDTH) {
-            let place = i * stride + j;
-            let entry = P::load(&a[place..]);
-            if given == Given::Everything {
-                // Which of the two is the lower one decides how their mean is rounded if it is subnormal.
-                let (image, is_lower) = (P::load(&mirrored[place..]), P::load(&indices[j..]).le(diagonal));
-                let lower = P::select(is_lower, entry, image);
-                look.at(lower, P::select(is_lower, image, entry)).store(&mut a[place..]);
-            } else {
-                look.at(entry, entry);
-            }
-        }
-    }
-    if !look.is_fine() {
-        return None;
-    }
-    let scale = Scale::of(Array([look.largest.largest()]));
-    let [first, second] = [0, 1].map(|i| P::splat(scale.factors[i].0[0]));
-    for j in (0..n * stride).step_by(P::WIDTH) {
-        (P::load(&a[j..]) * first * second).store(&mut a[j..]);
-    }
-    Some(scale)
-}
 
 /// Decomposes the prepared matrices. Returns whether all converged; if not, the first row of scratch is not zero where not.
 pub struct Decompose<'a, T: Real> {
@@ -506,8 +333,8 @@ impl<T: Real> Decompose<'_, T> {
         if self.shape.in_lanes() { self.in_lanes::<V>() } else { self.in_rows::<P>() }
     }
 
-    /// A matrix in every lane. Reduction and rotations take one hardware vector after the other; the QL iteration, which waits for the
-    /// divider, all at once.
+    /// A matrix in every lane. Reduction and rotations take one hardware vector after the other;
+    /// the QL iteration, which waits for the divider, all at once.
     #[inline(always)]
     fn in_lanes<V: Lanes<Scalar = T>>(self) -> bool {
         let (n, wanted) = (self.shape.n, self.wanted);
@@ -523,8 +350,8 @@ impl<T: Real> Decompose<'_, T> {
             }
         }
         let converged = diagonalise::<V>(n, unscale, self.values, &mut InLanes { n, wanted, z });
-        // A rotation by the identity may turn -0 into +0, and whether a lane sees one depends on its neighbours:
-        // adding zero makes every zero positive.
+        // A rotation by the identity may turn -0 into +0, and whether a lane sees one depends on
+        // its neighbours: adding zero makes every zero positive.
         for entry in z {
             *entry = *entry + V::Part::zero();
         }
@@ -606,8 +433,8 @@ fn unscale<V: Lanes>(n: usize, values: &mut Buffer<V::Scalar>) -> [V; 2] {
     [vectors[n], vectors[n + 1]]
 }
 
-/// The QL iteration, on the diagonals and what is beside them; scales the eigenvalues back and marks the lanes that did not converge. Returns
-/// whether there are none.
+/// The QL iteration, on the diagonals and what is beside them; scales the eigenvalues back and
+/// marks the lanes that did not converge. Returns whether there are none.
 #[inline(always)]
 fn diagonalise<V: Lanes>(
     n: usize,

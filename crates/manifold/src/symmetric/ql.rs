@@ -20,8 +20,8 @@ pub(super) struct Rotations<'a, V> {
     /// Of sweep `s`, the cosine of the rotation of columns `i` and `i + 1` is at `s * n + i`.
     cosines: &'a mut [V],
     sines: &'a mut [V],
-    /// The columns that the sweeps touched in any lane of each hardware vector: rotations `start .. end`, none where the end is not after the
-    /// start.
+    /// The columns that the sweeps touched in any lane of each hardware vector: rotations `start ..
+    /// end`, none where the end is not after the start.
     ranges: [[(usize, usize); MOST_PARTS]; SWEEPS],
     count: usize,
 }
@@ -51,8 +51,8 @@ impl<'a, V: Lanes> Rotations<'a, V> {
         }
     }
 
-    /// Rotates the first `R` rows and returns `R`. The entry that two successive rotations share is carried in a register; a row alone would wait for
-    /// it (eight cycles for two of work).
+    /// Rotates the first `R` rows and returns `R`. The entry that two successive rotations share is
+    /// carried in a register; a row alone would wait for it (eight cycles for two of work).
     #[inline(always)]
     fn rotate_rows<const R: usize>(&self, part: usize, rows: &mut [V::Part]) -> usize {
         let n = self.n;
@@ -81,7 +81,8 @@ impl<'a, V: Lanes> Rotations<'a, V> {
         R
     }
 
-    /// Applies the rotations of a single matrix to its transposed eigenvectors, `n` rows of `stride` entries, with lanes along them.
+    /// Applies the rotations of a single matrix to its transposed eigenvectors, `n` rows of
+    /// `stride` entries, with lanes along them.
     #[inline(always)]
     pub(super) fn apply_to_rows<P: Lanes<Scalar = V::Scalar>>(
         &self,
@@ -97,7 +98,8 @@ impl<'a, V: Lanes> Rotations<'a, V> {
     }
 }
 
-/// What the rotations are applied to. (A trait, because a closure cannot be told to be inlined into its kernel.)
+/// What the rotations are applied to. (A trait, because a closure cannot be told to be inlined into
+/// its kernel.)
 pub(super) trait Rotate<V: Lanes> {
     /// Applies the rotations to the columns of the eigenvectors.
     fn rotate(&mut self, rotations: &Rotations<'_, V>);
@@ -246,8 +248,8 @@ fn sweep<V: Lanes>(block: &Block<V>, d: &mut [V], e: &mut [V], rotations: &mut R
     let mut g = block.g;
     let (mut c, mut s, mut p) = (V::one(), V::one(), V::zero());
     let mut index = constant::<V>(block.union.end as f64);
-    // What the next step reads of this one stays in registers: a pair that was just stored by halves cannot be loaded before both stores
-    // have left the pipeline.
+    // What the next step reads of this one stays in registers: a pair that was just stored by
+    // halves cannot be loaded before both stores have left the pipeline.
     let (mut d_below, mut e_below) = (d[block.union.end], e[block.union.end]);
     for i in block.union.clone().rev() {
         let (mut d_here, mut e_here) = (d[i], e[i]);
@@ -271,8 +273,8 @@ fn sweep<V: Lanes>(block: &Block<V>, d: &mut [V], e: &mut [V], rotations: &mut R
             scaled_g = V::select(zero, V::one(), scaled_g);
             unscale = V::select(zero, V::zero(), unscale);
         }
-        // The root and the quotient do not wait for each other: a sweep is one long chain of these, and the divider, which takes more
-        // than thirty cycles for both of a vector, sets its pace.
+        // The root and the quotient do not wait for each other: a sweep is one long chain of these,
+        // and the divider, which takes more than thirty cycles for both of a vector, sets its pace.
         let (root, quotient) = (sum.sqrt(), V::one() / sum);
         let inverse = root * quotient;
         let (sine, cosine) = (scaled_f * inverse, scaled_g * inverse);

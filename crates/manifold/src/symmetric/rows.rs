@@ -1,7 +1,8 @@
 //! One symmetric matrix by itself, with lanes along its rows.
 //!
-//! It is reduced and its eigenvectors are rotated here; the QL iteration between is one long chain of dependent operations, for which lanes do
-//! nothing. Every entry sees the operations that it sees in lanes, in the same order, so the bits are the same.
+//! It is reduced and its eigenvectors are rotated here; the QL iteration between is one long chain
+//! of dependent operations, for which lanes do nothing. Every entry sees the operations that it
+//! sees in lanes, in the same order, so the bits are the same.
 //!
 //! Matrices are padded: a row has `stride` entries, a multiple of the vector's width.
 
@@ -9,9 +10,10 @@ use super::tridiagonal::Reflection;
 use crate::Real;
 use crate::simd::{Array, Lanes};
 
-/// Householder reduction of a full symmetric matrix, as in [`super::tridiagonal`]: on exit row `i` holds the vector `u` of reflection `i` before
-/// its diagonal, and the diagonal that of `T`; `inverse_h[i]` is `1/h` of reflection `i`, and `e[i]` the entry `(i, i + 1)` of `T`.
-/// `indices` holds the numbers from 0 on, `q` is scratch; both are as long as a row.
+/// Householder reduction of a full symmetric matrix, as in [`super::tridiagonal`]: on exit row `i`
+/// holds the vector `u` of reflection `i` before its diagonal, and the diagonal that of `T`;
+/// `inverse_h[i]` is `1/h` of reflection `i`, and `e[i]` the entry `(i, i + 1)` of `T`. `indices`
+/// holds the numbers from 0 on, `q` is scratch; both are as long as a row.
 #[inline(always)]
 pub(super) fn tridiagonalise<P: Lanes>(
     n: usize,
@@ -70,7 +72,8 @@ fn dot<T: Real>(u: &[T], v: &[T]) -> T {
     even + odd
 }
 
-/// `out = u^T A` for the first `size` rows and the columns that the same number fills up to whole vectors.
+/// `out = u^T A` for the first `size` rows and the columns that the same number fills up to whole
+/// vectors.
 #[inline(always)]
 fn multiply_rows<P: Lanes>(
     size: usize,
@@ -114,7 +117,8 @@ fn multiply_panel<P: Lanes, const N: usize>(
     N * P::WIDTH
 }
 
-/// `A - u q^T - q u^T` on both triangles of the first `size` rows; an entry above the diagonal gets the bits of its mirror image.
+/// `A - u q^T - q u^T` on both triangles of the first `size` rows; an entry above the diagonal gets
+/// the bits of its mirror image.
 #[inline(always)]
 fn subtract_rank_two<P: Lanes>(
     size: usize,
@@ -171,8 +175,8 @@ fn subtract_from_rows<P: Lanes, const R: usize>(
     R
 }
 
-/// Columns of the orthogonal matrix that are multiplied out together: enough sums to hide the latency of the multiply-add, few enough for
-/// sixteen registers.
+/// Columns of the orthogonal matrix that are multiplied out together: enough sums to hide the
+/// latency of the multiply-add, few enough for sixteen registers.
 const PANEL: usize = 4;
 
 /// Multiplies the reflections out: `z` becomes the orthogonal `Z` of `A = Z T Z^T`.
@@ -193,8 +197,9 @@ pub(super) fn accumulate<P: Lanes>(
     }
 }
 
-/// `N` vectors of columns of `Z`; returns how many columns these are. All reflections pass over them one after the other; an entry is loaded
-/// once for the end of one and the beginning of the next, so the stores set the pace: one a cycle.
+/// `N` vectors of columns of `Z`; returns how many columns these are. All reflections pass over
+/// them one after the other; an entry is loaded once for the end of one and the beginning of the
+/// next, so the stores set the pace: one a cycle.
 #[inline(always)]
 fn accumulate_panel<P: Lanes, const N: usize>(
     n: usize,
@@ -214,7 +219,8 @@ fn accumulate_panel<P: Lanes, const N: usize>(
     // Of the columns of this panel, reflections up to number `first` touch none.
     let mut sum = [P::zero(); N];
     if first + 1 < n {
-        // Of the rows above reflection `first + 1`, only the last has an entry in the panel: a one in its first column.
+        // Of the rows above reflection `first + 1`, only the last has an entry in the panel: a one
+        // in its first column.
         let mut entries = [P::Scalar::ZERO; crate::simd::MAX_WIDTH];
         entries[0] = reflections[(first + 1) * stride + first];
         sum[0] = P::load(&entries);
@@ -277,8 +283,9 @@ pub(super) fn rotate<P: Lanes>(stride: usize, transposed: &mut [P::Scalar], swee
     }
 }
 
-/// `N` vectors of entries of all eigenvectors; returns how many entries these are. The entries that two successive rotations share are carried
-/// in registers; the four operations on an entry set the pace, two a cycle.
+/// `N` vectors of entries of all eigenvectors; returns how many entries these are. The entries that
+/// two successive rotations share are carried in registers; the four operations on an entry set the
+/// pace, two a cycle.
 #[inline(always)]
 fn rotate_panel<P: Lanes, const N: usize>(
     stride: usize,

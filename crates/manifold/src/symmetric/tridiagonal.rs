@@ -173,8 +173,8 @@ fn subtract_rank_two<V: Lanes>(n: usize, a: &mut [V], u: &[V], q: &[V]) {
     }
 }
 
-/// Multiplies the reflections out as [`accumulate`] does, a few columns at a time: these stay in the first-level cache while all reflections pass
-/// over them.
+/// Multiplies the reflections out as [`accumulate`] does, a few columns at a time: these stay in
+/// the first-level cache while all reflections pass over them.
 #[inline(always)]
 fn accumulate_in_panels<V: Lanes>(n: usize, z: &mut [V], d: &mut [V], out: &mut [V]) {
     let mut first = 0;
@@ -198,8 +198,8 @@ fn accumulate_in_panels<V: Lanes>(n: usize, z: &mut [V], d: &mut [V], out: &mut 
     }
 }
 
-/// Columns `first .. first + B` of the product of all reflections, row by row; returns `B`. An entry is loaded once for the end of one reflection
-/// and the beginning of the next.
+/// Columns `first .. first + B` of the product of all reflections, row by row; returns `B`. An
+/// entry is loaded once for the end of one reflection and the beginning of the next.
 #[inline(always)]
 fn reflect_panel<V: Lanes, const B: usize>(
     n: usize,
@@ -215,7 +215,8 @@ fn reflect_panel<V: Lanes, const B: usize>(
     }
     let mut sum = [V::zero(); B];
     if first + 1 < n {
-        // Of the rows above reflection `first + 1`, only the last has an entry in the panel: a one in its first column.
+        // Of the rows above reflection `first + 1`, only the last has an entry in the panel: a one
+        // in its first column.
         sum[0] = z[(first + 1) * n + first];
     }
     for i in first + 1..n {

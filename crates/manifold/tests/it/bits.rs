@@ -1,7 +1,8 @@
-//! The bits of the kernels, pinned: a change that only rearranges work leaves every line of the table as it is.
+//! The bits of the kernels, pinned: a change that only rearranges work leaves every line of the
+//! table as it is.
 //!
-//! The tests of the workspace run this on every instruction set that the machine has. A commit that changes an algorithm
-//! updates the lines it moves and says so.
+//! The tests of the workspace run this on every instruction set that the machine has. A commit that
+//! changes an algorithm updates the lines it moves and says so.
 #![allow(clippy::print_stderr)] // a failure shows the hashes that it found
 
 use fedspd_manifold::{

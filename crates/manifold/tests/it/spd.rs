@@ -181,7 +181,8 @@ fn the_affine_invariant_mean_converges_at_wide_spectra() {
     }
 }
 
-/// One step of the flow goes along the gradient at the arithmetic mean, `sum w_i log_G(X_i)`, whatever factor of `G` it computes with.
+/// One step of the flow goes along the gradient at the arithmetic mean, `sum w_i log_G(X_i)`,
+/// whatever factor of `G` it computes with.
 #[test]
 fn the_first_step_of_the_mean_follows_the_gradient_at_the_arithmetic_mean() {
     let (mut rng, n, count) = (rng(17), 12, 9);

@@ -5,8 +5,8 @@ use std::ops::{Deref, DerefMut};
 use fedspd_manifold::Real;
 use fedspd_manifold::simd::Buffer;
 
-/// Numbers from the first byte of a cache line on. The rows of a tensor are sixteen numbers, so no vector of a row touches two lines:
-/// each such load would cost two.
+/// Numbers from the first byte of a cache line on. The rows of a tensor are sixteen numbers, so no
+/// vector of a row touches two lines: each such load would cost two.
 #[derive(Clone)]
 pub(super) struct Aligned<T> {
     buffer: Buffer<T>,

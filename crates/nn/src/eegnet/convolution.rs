@@ -15,7 +15,8 @@ pub(super) fn correlate<T: Real>(simd: Simd, rows: usize, signal: &[T], input: &
     simd.run(Sliding { rows, weights: signal, input, out, add: true });
 }
 
-/// Outputs computed together where the window stays in registers: it, as many sums and a weight fit 32 of them.
+/// Outputs computed together where the window stays in registers: it, as many sums and a weight fit
+/// 32 of them.
 const WINDOW: usize = 12;
 
 /// Both are sums of products along a window that slides over the input.
@@ -60,7 +61,8 @@ impl<T: Real> Sliding<'_, T> {
                 self.several::<V, N, P, LANES>(0, place);
                 place += N;
             }
-            // What is left of a gradient with respect to few taps: four chains still overlap, one does not.
+            // What is left of a gradient with respect to few taps: four chains still overlap, one
+            // does not.
             while N > 4 && place + 4 <= count {
                 self.several::<V, 4, P, LANES>(0, place);
                 place += 4;
@@ -72,8 +74,9 @@ impl<T: Real> Sliding<'_, T> {
         }
     }
 
-    /// [`WINDOW`] outputs from `place` on, with the window in registers: each sample is loaded once, not once for every output. Then the
-    /// multiply-adds set the pace (two a cycle), not the loads.
+    /// [`WINDOW`] outputs from `place` on, with the window in registers: each sample is loaded
+    /// once, not once for every output. Then the multiply-adds set the pace (two a cycle), not the
+    /// loads.
     #[inline(always)]
     fn turning<V: Lanes<Scalar = T>>(&mut self, place: usize) {
         let mut sums = [V::zero(); WINDOW];
@@ -87,12 +90,14 @@ impl<T: Real> Sliding<'_, T> {
         for i in 0..WINDOW {
             window[i] = V::load(&input[i * LANES..]);
         }
-        // After as many taps as the window is long, every sample is back in its register. The last turn would load beyond the input.
+        // After as many taps as the window is long, every sample is back in its register. The last
+        // turn would load beyond the input.
         let turns = (self.weights.len() / LANES - 1) / WINDOW;
         let (turning, rest) = self.weights.split_at(turns * WINDOW * LANES);
         let coming = input[WINDOW * LANES..].chunks_exact(WINDOW * LANES);
         for (weights, coming) in turning.chunks_exact(WINDOW * LANES).zip(coming) {
-            // Written out, because registers have no index: in a loop the window would live in memory.
+            // Written out, because registers have no index: in a loop the window would live in
+            // memory.
             macro_rules! taps {
                 ($($tap:literal)*) => {$(
                     let weight = V::load(&weights[$tap * LANES..($tap + 1) * LANES]);

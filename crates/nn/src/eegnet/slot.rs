@@ -83,7 +83,8 @@ impl<T: Real> Slot<T> {
     }
 }
 
-/// Random 16-bit words. They are taken off the generator many at a time: it makes four blocks of 64 bytes as fast as one.
+/// Random 16-bit words. They are taken off the generator many at a time: it makes four blocks of 64
+/// bytes as fast as one.
 struct Words<R> {
     rng: R,
     bytes: [u8; 256],

@@ -10,8 +10,9 @@ struct Block<T: Real> {
     p: usize,
     k: usize,
     tape: SpectralTape<T>,
-    /// `Y^T = W^T X` of every trial: the forward pass needs it for `Y^T W`, the backward pass for `dW^T = 2 G Y^T`. Its rows are as long as
-    /// those of `X` and fill whole vectors, which those of `Y` do not. (`X` is symmetric to the bit.)
+    /// `Y^T = W^T X` of every trial: the forward pass needs it for `Y^T W`, the backward pass for
+    /// `dW^T = 2 G Y^T`. Its rows are as long as those of `X` and fill whole vectors, which those
+    /// of `Y` do not. (`X` is symmetric to the bit.)
     products: Vec<T>,
     /// The output of every trial; empty in the last block, whose output is read off the tape.
     outputs: Vec<T>,
@@ -111,7 +112,8 @@ impl<T: Real> Chain<T> {
         self.blocks[last].tape.put_gradient_triangle(trial, triangle)
     }
 
-    /// The backward pass: adds half of the gradient of trial `i` with respect to the weights, transposed, to the numbers from `i * stride` on.
+    /// The backward pass: adds half of the gradient of trial `i` with respect to the weights,
+    /// transposed, to the numbers from `i * stride` on.
     ///
     /// ```text
     /// dW = 2 X W G = 2 Y G,    dX = W G W^T

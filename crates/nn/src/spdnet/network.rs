@@ -149,7 +149,8 @@ impl<T: Real> SpdNet<T> {
     }
 }
 
-/// Makes a matrix that is symmetric up to rounding symmetric to the bit, which the products with it rely on.
+/// Makes a matrix that is symmetric up to rounding symmetric to the bit, which the products with it
+/// rely on.
 fn symmetrise<T: Real>(n: usize, matrix: &mut [T]) {
     for i in 0..n {
         for j in 0..i {

@@ -20,7 +20,8 @@ pub(super) struct Shared<'a, T: Real> {
     pub(super) head: &'a TriangleHead<T>,
 }
 
-/// Where gradients of trials go, in the layout "weights of the blocks, head on triangles, biases"; those of the weights transposed and by half.
+/// Where gradients of trials go, in the layout "weights of the blocks, head on triangles, biases";
+/// those of the weights transposed and by half.
 pub(super) enum Sink<'a, T> {
     /// They are added up.
     Sum(&'a mut [T]),

@@ -1,7 +1,8 @@
-//! The bits of trained networks, pinned: a change that only rearranges work leaves every line of the tables as it is.
+//! The bits of trained networks, pinned: a change that only rearranges work leaves every line of
+//! the tables as it is.
 //!
-//! The tests of the workspace run this on every instruction set that the machine has. A commit that changes an algorithm
-//! updates the lines it moves and says so.
+//! The tests of the workspace run this on every instruction set that the machine has. A commit that
+//! changes an algorithm updates the lines it moves and says so.
 #![allow(clippy::print_stderr)] // a failure shows the hashes that it found
 
 use fedspd_manifold::{Real, RetractionKind, Vectorisation};
@@ -18,8 +19,8 @@ fn hash(numbers: &[impl Real]) -> u64 {
     bits(numbers).iter().fold(start, |hash, bits| (hash ^ bits).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// Two epochs with batches of 29, a size that is a multiple of no vector; then hashes of the parameters and of the predictions of all
-/// trials and of one.
+/// Two epochs with batches of 29, a size that is a multiple of no vector; then hashes of the
+/// parameters and of the predictions of all trials and of one.
 fn trained<T: Real, M: Model<T>>(
     model: &M,
     trials: M::Trials,
