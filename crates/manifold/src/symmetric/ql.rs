@@ -236,6 +236,12 @@ fn find_block<V: Lanes>(n: usize, first: usize, d: &[V], e: &mut [V]) -> Option<
 }
 
 /// One QL sweep: chases the bulge from the bottom of each lane's block to its top and keeps the rotations.
+///
+/// A rotation turns `(f, g)` onto its length: with `h = f^2 + g^2`, `s = f/sqrt(h)`, `c = g/sqrt(h)`
+/// and `u = (t f + 2 b g)/h`, the textbook's `s r` is `f u` and its `c r - b` is `g u - b`. A sweep
+/// is one long chain of rotations. Written so, the next `h` waits for a quotient alone, about 24
+/// cycles, since the next `f^2` is `(f^2/h) e^2`; through `s` and `c` it would wait for a root and
+/// five products, about 44. In lanes the divider, which does both for a vector, sets the pace.
 #[inline(always)]
 fn sweep<V: Lanes>(block: &Block<V>, d: &mut [V], e: &mut [V], rotations: &mut Rotations<'_, V>) {
     let (count, n) = (rotations.count, rotations.n);
@@ -246,7 +252,7 @@ fn sweep<V: Lanes>(block: &Block<V>, d: &mut [V], e: &mut [V], rotations: &mut R
     let tiny = V::splat(V::Scalar::MIN_POSITIVE * V::Scalar::from_f64(1e8) / V::Scalar::EPSILON);
     let large = constant::<V>(if V::Scalar::MANTISSA_BITS > 32 { TWO_500 } else { TWO_60 });
     let mut g = block.g;
-    let (mut c, mut s, mut p) = (V::one(), V::one(), V::zero());
+    let (mut c, mut s, mut s_squared, mut p) = (V::one(), V::one(), V::one(), V::zero());
     let mut index = constant::<V>(block.union.end as f64);
     // What the next step reads of this one stays in registers: a pair that was just stored by
     // halves cannot be loaded before both stores have left the pipeline.
@@ -259,13 +265,14 @@ fn sweep<V: Lanes>(block: &Block<V>, d: &mut [V], e: &mut [V], rotations: &mut R
         let pick = |mask, yes, no| if V::WIDTH == 1 { yes } else { V::select(mask, yes, no) };
         let f = s * e_here;
         let b = c * e_here;
-        let mut sum = f.mul_add(f, g * g);
+        // Not f * f, which waits for the root of the last rotation.
+        let mut sum = g.mul_add(g, s_squared * (e_here * e_here));
         let (mut scaled_f, mut scaled_g, mut unscale) = (f, g, V::one());
         let small = sum.lt(tiny);
         if V::any(small) {
             let scale = V::select(small, large, V::one());
             (scaled_f, scaled_g, unscale) = (f * scale, g * scale, V::one() / scale);
-            sum = scaled_f.mul_add(scaled_f, scaled_g * scaled_g);
+            sum = V::select(small, scaled_g.mul_add(scaled_g, scaled_f * scaled_f), sum);
             // Nothing to rotate: the identity, and a root of zero.
             let zero = sum.eq(V::zero());
             sum = V::select(zero, V::one(), sum);
@@ -273,23 +280,22 @@ fn sweep<V: Lanes>(block: &Block<V>, d: &mut [V], e: &mut [V], rotations: &mut R
             scaled_g = V::select(zero, V::one(), scaled_g);
             unscale = V::select(zero, V::zero(), unscale);
         }
-        // The root and the quotient do not wait for each other: a sweep is one long chain of these,
-        // and the divider, which takes more than thirty cycles for both of a vector, sets its pace.
         let (root, quotient) = (sum.sqrt(), V::one() / sum);
-        let inverse = root * quotient;
-        let (sine, cosine) = (scaled_f * inverse, scaled_g * inverse);
+        let (f_over_sum, g_over_sum) = (scaled_f * quotient, scaled_g * quotient);
+        let (sine, cosine) = (f_over_sum * root, g_over_sum * root);
 
         // The entry below the block stays zero.
         let below = inside & (index + V::one()).lt(block.m);
         e[i + 1] = V::select(below, root * unscale, e_below);
         let shifted = d_below - p;
-        let r = (d_here - shifted).mul_add(sine, (b + b) * cosine);
-        let step = sine * r;
+        let slope = (d_here - shifted).mul_add(scaled_f, (b + b) * scaled_g) * quotient;
+        let step = scaled_f * slope;
         d[i + 1] = pick(inside, shifted + step, d_below);
-        let bulge = cosine.mul_add(r, -b);
+        let bulge = scaled_g.mul_add(slope, -b);
 
         c = pick(inside, cosine, c);
         s = pick(inside, sine, s);
+        s_squared = pick(inside, scaled_f * f_over_sum, s_squared);
         p = pick(inside, step, p);
         g = pick(inside, bulge, g);
         cosines[i] = pick(inside, cosine, V::one());
