@@ -42,7 +42,9 @@ pub mod tolerance;
 mod transpose;
 mod vectorisation;
 
-pub use dense::{Left, Matrix, Triangle, multiply, multiply_add, multiply_symmetric};
+pub use dense::{
+    Left, Matrix, Triangle, multiply, multiply_add, multiply_symmetric, multiply_transposed_and_fetch,
+};
 pub use error::Error;
 pub use iteration::IterationLimits;
 pub use real::Real;

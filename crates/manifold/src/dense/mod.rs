@@ -11,6 +11,8 @@ mod svd;
 pub(crate) use inverse::{inverse, solve};
 pub use matrix::Matrix;
 pub(crate) use matrix::frobenius_norm;
-pub use product::{Left, Triangle, multiply, multiply_add, multiply_symmetric};
+pub use product::{
+    Left, Triangle, multiply, multiply_add, multiply_symmetric, multiply_transposed_and_fetch,
+};
 pub(crate) use product::{Product, mirror};
 pub(crate) use svd::one_sided_jacobi;

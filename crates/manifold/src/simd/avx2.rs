@@ -94,6 +94,10 @@ macro_rules! vector {
                 unsafe { $storeu(target.as_mut_ptr(), self.0) }
             }
             #[inline(always)]
+            fn prefetch(source: &[$scalar]) {
+                intrinsic!(_mm_prefetch::<_MM_HINT_T0>(source.as_ptr().cast()));
+            }
+            #[inline(always)]
             fn part(self, _: usize) -> Self {
                 self
             }

@@ -128,6 +128,10 @@ macro_rules! vector {
                 unsafe { $mask_storeu(target.as_mut_ptr(), mask, self.0) }
             }
             #[inline(always)]
+            fn prefetch(source: &[$scalar]) {
+                intrinsic!(_mm_prefetch::<_MM_HINT_T0>(source.as_ptr().cast()));
+            }
+            #[inline(always)]
             fn part(self, _: usize) -> Self {
                 self
             }

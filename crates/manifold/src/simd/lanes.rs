@@ -42,6 +42,11 @@ pub trait Lanes:
     /// If the slice is shorter.
     fn store(self, target: &mut [Self::Scalar]);
 
+    /// Asks for the cache line where a slice begins to be brought to the second-level cache.
+    /// Changes no value; does nothing where the machine has no such instruction.
+    #[inline(always)]
+    fn prefetch(_source: &[Self::Scalar]) {}
+
     /// Hardware vector number `index` of this one.
     fn part(self, index: usize) -> Self::Part;
 

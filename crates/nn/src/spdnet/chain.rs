@@ -3,6 +3,7 @@
 use fedspd_manifold::simd::Simd;
 use fedspd_manifold::{
     Error, Left, Real, SpectralFunction, SpectralTape, Triangle, multiply, multiply_add, multiply_symmetric,
+    multiply_transposed_and_fetch,
 };
 
 /// One BiRe block: what it computed on the way forth and needs on the way back.
@@ -75,12 +76,13 @@ impl<T: Real> Chain<T> {
             (w, rest) = rest.split_at(p * k);
             tape.begin(count)?;
             for trial in 0..count {
-                let x = match before.last() {
-                    None => input(trial),
-                    Some(block) => &block.outputs[trial * p * p..(trial + 1) * p * p],
+                let (x, next) = match before.last() {
+                    None if trial + 1 < count => (input(trial), input(trial + 1)),
+                    None => (input(trial), &[][..]),
+                    Some(block) => (&block.outputs[trial * p * p..(trial + 1) * p * p], &[][..]),
                 };
                 let y = &mut products[trial * p * k..(trial + 1) * p * k];
-                multiply(simd, Left::Transposed, (k, p, p), w, x, y);
+                multiply_transposed_and_fetch(simd, (k, p, p), w, x, y, next);
                 let s = &mut self.squares[..k * k];
                 multiply_symmetric(simd, Left::Plain, Triangle::Upper, (k, p), y, w, s);
                 tape.put_triangle(trial, Triangle::Upper, s)?;
