@@ -28,6 +28,10 @@ pub const GRAM_ROUTE: f64 = 0.1;
 /// Newton-Schulz is tried when its first step leaves a residual below this, where it converges quadratically from the start.
 pub const NEWTON_SCHULZ: f64 = 0.25;
 
+/// A matrix `Q H` with `|I - H|` below this is near the manifold: its derivative is found by an
+/// iteration that gains a digit a time or more, in less time than an eigendecomposition takes.
+pub const NEAR_MANIFOLD: f64 = 0.1;
+
 /// Below this ratio of the smallest to the largest singular value the polar and the QR factor are not unique.
 pub fn rank_deficient<T: Real>() -> T {
     // 1e-10 for f64, 1e-5 for f32: the same share (2/3) of the digits.

@@ -69,7 +69,7 @@ impl<T: Real> Retraction<T> {
     pub fn retract(&mut self, w: &[T], x: &[T], out: &mut [T]) -> Result<(), Error> {
         self.add(w, x, out)?;
         match &mut self.factor {
-            Factor::Polar(polar) => polar.factor(&self.sum)?,
+            Factor::Polar(polar) => polar.factor_to_differentiate(&self.sum)?,
             Factor::Qr(qr) => qr.factor(&self.sum)?,
         }
         out.copy_from_slice(if x.iter().all(|&x| x == T::ZERO) { w } else { self.point() });

@@ -228,6 +228,23 @@ proptest! {
         prop_assert!((inner(&dz, &y) - inner(&z, &dy)).abs() < 1e-13 * 1e3 * z.norm() * y.norm());
     }
 
+    /// A retraction takes two ways, near the manifold and far from it: both give the factor and the
+    /// derivative that singular values give.
+    #[test]
+    fn the_two_ways_of_a_polar_retraction_agree((p, k) in shape(), seed: u64, digits in -1.0..9.0_f64) {
+        let mut rng = rng(seed);
+        let w = point(&mut rng, p, k);
+        let x = tangent(&mut rng, &w, 10f64.powf(-digits));
+        let (a, z) = (add(&w, &x), gaussian(&mut rng, p, k));
+        let mut polar = Polar::new(p, k).unwrap();
+        polar.factor(a.as_slice()).unwrap();
+        let mut expected = Matrix::zeros(p, k);
+        polar.differential(z.as_slice(), expected.as_mut_slice()).unwrap();
+        prop_assert!(distance(&retract(RetractionKind::Polar, &w, &x), &uf(&a)) < 1e-13);
+        let found = differential(&mut at(RetractionKind::Polar, &w, &x), &z);
+        prop_assert!(distance(&found, &expected) < 1e-13 * z.norm());
+    }
+
     /// Property 9.
     #[test]
     fn the_qr_factor_is_orthonormal_with_positive_diagonal((p, k) in shape(), seed: u64, digits in 0.0..8.0_f64) {

@@ -90,77 +90,77 @@ fn trained_spdnets_have_the_bits_they_had() {
             "the paper's 64->18",
             paper(&[64, 18], 4),
             adam,
-            (0x5d2f_3e23_d4fb_8141, 0x1a40_cfaa_abe2_21d7)
+            (0x46fd_213a_a605_f602, 0xeb56_1417_b294_4424)
         ),
         spdnet!(
             f32,
             "the paper's 64->18 in f32",
             paper(&[64, 18], 4),
             adam,
-            (0x9faa_7fa8_7e42_6735, 0x8ba9_4e15_239b_b485)
+            (0x4a19_c843_be42_6735, 0x1825_5bd9_639b_b485)
         ),
         spdnet!(
             f64,
             "the paper's 60->22",
             paper(&[60, 22], 7),
             adam,
-            (0xbecd_8abf_20d5_23bb, 0xaf94_ef62_e5fb_ce3a)
+            (0x08d7_33d8_f5d5_4324, 0x7200_c988_2aa5_dcd6)
         ),
         spdnet!(
             f32,
             "the paper's 60->22 in f32",
             paper(&[60, 22], 7),
             adam,
-            (0xcbe9_e13e_95d8_e717, 0xf48f_2ce5_d381_07ad)
+            (0x5ea0_d8f1_55d8_e717, 0xf2c4_9ead_f381_07ad)
         ),
         spdnet!(
             f64,
             "21->7, clamped",
             paper(&[21, 7], 3).threshold(0.5),
             adam,
-            (0x88d0_0356_237d_a69c, 0x740d_53b1_8fbd_8e81)
+            (0xefcc_a429_94d8_5a2b, 0x0141_e9a2_e47d_f7e4)
         ),
         spdnet!(
             f64,
             "two blocks",
             paper(&[30, 19, 9], 4).threshold(0.5),
             adam,
-            (0xe865_90a2_3e66_3f2c, 0x396d_74d5_17de_c65d)
+            (0x61d1_f8a4_b684_6491, 0x0b5e_4052_6b32_a752)
         ),
         spdnet!(
             f32,
             "two blocks in f32",
             paper(&[30, 19, 9], 4).threshold(0.5),
             adam,
-            (0x1ce7_d12a_e74c_30af, 0x3a2d_a5ad_639b_b485)
+            (0x8cbc_0ec3_474c_30af, 0x97c8_969d_a39b_b485)
         ),
         spdnet!(
             f64,
             "three windows",
             isometric(paper(&[24, 11], 4).inputs(3).dropout(0.3)),
             adam,
-            (0x5955_eb39_5f40_58a2, 0x99e2_41ed_0705_46c7)
+            (0x33dd_5ed3_1cfc_b287, 0xc4c6_37b5_f6c6_1565)
         ),
         spdnet!(
             f32,
             "three windows in f32",
             isometric(paper(&[24, 11], 4).inputs(3)),
             adam,
-            (0xd5f3_cd58_6fe1_dbb5, 0x5340_9f3e_e39b_b485)
+            (0x6a2e_24b0_efe1_dbb5, 0x4010_3a26_039b_b485)
         ),
         spdnet!(
             f64,
             "a block that keeps its size",
             paper(&[33, 33], 2),
             adam,
-            (0x652d_debb_c9be_2591, 0xe980_6dd1_c329_c654)
+            (0x0df4_ad66_9665_942b, 0xcc26_dde6_d9a7_cc8a)
         ),
         spdnet!(
             f64,
             "a block to one number",
             paper(&[5, 1], 2),
             adam,
-            (0x0121_19c0_62ff_188c, 0x26fb_7be3_f91f_79d8)
+            (0xbdd3_44dc_ccba_e86b, 0x4386_9762_2dd2_120d)
         ),
         spdnet!(
             f64,
