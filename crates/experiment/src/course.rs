@@ -70,17 +70,18 @@ impl<'a, T: Real, M: Model<T>> Course<'a, T, M> {
     }
 
     /// One round, and the step of early stopping on a score of the validation, the larger the better. A course that has stopped is validated alone, with
-    /// the model of its last round.
+    /// the model of its last round. (Early stopping validates after every round.)
     pub(crate) fn round(
         &mut self,
         desks: &mut [Desk<'_, T, M>],
+        validated: bool,
         score: impl Fn(&[Shard], &[Option<Evaluation>]) -> Result<f64, Error>,
     ) -> Result<Step, Error> {
         if !self.active {
             let validation = self.evaluate(desks, |shard| &shard.validation)?;
             return Ok(Step { report: None, validation });
         }
-        let Round { report, validation, .. } = self.federation.round(desks)?;
+        let Round { report, validation, .. } = self.federation.round(desks, validated)?;
         if let Some(stopping) = &mut self.stopping {
             let score = score(self.shards, &validation)?;
             let federation = &self.federation;

@@ -73,9 +73,9 @@ impl Diary {
     }
 }
 
-/// Whether the model is tested after a round: the first too, as in the paper's figure, and the last.
-pub(crate) fn tested(round: u32, last: bool, eval_every: usize) -> bool {
-    last || round == 1 || round.is_multiple_of(eval_every as u32)
+/// Whether the model is tested, or validated, after a round: the first too, as in the paper's figure, and the last.
+pub(crate) fn is_due(round: u32, last: bool, every: usize) -> bool {
+    last || round == 1 || round.is_multiple_of(every as u32)
 }
 
 /// Tells whoever watches, and the log.

@@ -87,10 +87,14 @@ impl Forecast {
         let epochs = if federated { config.federated.epochs_local.default as f64 } else { 1.0 };
         let rounds = network::rounds(config);
         let seeds = config.run.seeds.as_slice().len() as f64;
-        // A prediction is about a third of a training step. Every client is validated in every round.
+        // A prediction is about a third of a training step. Validation and test are of all clients.
         let validated: usize = design.shards.iter().map(|shard| shard.validation.len()).sum();
         let tested: usize = design.shards.iter().map(|shard| shard.test.len()).sum();
-        let predicted = (validated as f64 + tested as f64 / config.run.eval_every as f64) / 3.0;
+        let (validated, tested) = (
+            validated as f64 / config.run.validate_every as f64,
+            tested as f64 / config.run.eval_every as f64,
+        );
+        let predicted = (validated + tested) / 3.0;
         let worked = trials as f64 * share * epochs + predicted;
         let work = epoch.as_secs_f64() * worked / experiment.threads() as f64;
         Ok(Self {

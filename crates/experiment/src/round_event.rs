@@ -37,8 +37,8 @@ pub(crate) fn round_event(
             .map(|dropped| DroppedClient { client: dropped.name.clone(), reason: dropped.reason.clone() })
             .collect(),
         train_loss: mean(reports.iter().filter_map(|report| report.train_loss)),
-        validation_loss: scored.validation_loss,
-        validation_f1: Some(scored.validation_f1),
+        validation_loss: scored.validation.map_or(f64::NAN, |validation| validation.loss),
+        validation_f1: scored.validation.map(|validation| validation.f1),
         test_f1: scored.test_f1,
         bytes_up: sent(|report| report.bytes_up),
         bytes_down: sent(|report| report.bytes_down),

@@ -122,26 +122,34 @@ impl Tally {
     }
 }
 
-/// The scores of a round, of validation and, in rounds that are tested, of the test.
+/// The scores of a model on the validation trials of all clients.
+#[derive(Clone, Copy)]
+pub(crate) struct Validation {
+    /// The uniform mean over clients.
+    pub(crate) loss: f64,
+    /// The macro-F1 of all trials together.
+    pub(crate) f1: f64,
+}
+
+/// The scores of a round, where it is validated and where it is tested.
 pub(crate) struct RoundScores {
     /// For the results.
     pub(crate) scores: Vec<Score>,
-    pub(crate) validation_loss: f64,
-    pub(crate) validation_f1: f64,
+    pub(crate) validation: Option<Validation>,
     pub(crate) test_f1: Option<f64>,
 }
 
 impl RoundScores {
     pub(crate) fn new(
-        validation_loss: f64,
-        validation_f1: f64,
+        validation: Option<Validation>,
         test: Option<&Tally>,
         classes: &[String],
     ) -> Self {
         let score = |metric, value| Score::pooled("validation", metric, value);
-        let mut scores = vec![score("macro_f1", validation_f1), score("loss", validation_loss)];
+        let validated = |Validation { loss, f1 }| [score("macro_f1", f1), score("loss", loss)];
+        let mut scores: Vec<Score> = validation.into_iter().flat_map(validated).collect();
         scores.extend(test.into_iter().flat_map(|test| test.scores(classes, "test", "", false)));
-        Self { scores, validation_loss, validation_f1, test_f1: test.map(|test| test.pooled.macro_f1()) }
+        Self { scores, validation, test_f1: test.map(|test| test.pooled.macro_f1()) }
     }
 }
 

@@ -13,10 +13,10 @@ use crate::checkpoint::{Checkpoint, CourseState, Past};
 use crate::config::Mode;
 use crate::course::{Course, Step};
 use crate::design::Design;
-use crate::diary::{Diary, tested, warn};
+use crate::diary::{Diary, is_due, warn};
 use crate::experiment::Experiment;
 use crate::round_event::round_event;
-use crate::scores::{Predicted, RoundScores, Score, finals};
+use crate::scores::{Predicted, RoundScores, Score, Validation, finals};
 use crate::store::Store;
 use crate::{Ended, Error, Observer, network};
 
@@ -26,6 +26,13 @@ pub(crate) struct SeedRun {
     pub(crate) finals: Vec<Score>,
     /// The bytes of the one model that came out, where there is no folder to save it in.
     pub(crate) model: Option<Result<Vec<u8>, fedspd_nn::Error>>,
+}
+
+/// What a round's model is scored on.
+#[derive(Clone, Copy)]
+struct Due {
+    validated: bool,
+    tested: bool,
 }
 
 /// What training is done with.
@@ -91,10 +98,12 @@ impl<T: Real, M: Model<T>> Setting<'_, T, M> {
                 return Ok((SeedRun { history: diary.history, finals: Vec::new(), model: None }, ended));
             }
             let round = diary.done() + 1;
-            let done = self.one_round(&mut courses, &mut desks)?;
+            // Where early stopping may end training sooner, every round is validated.
+            let validated = is_due(round, round == diary.rounds, config.run.validate_every);
+            let done = self.one_round(&mut courses, &mut desks, validated)?;
             let last = round == diary.rounds || courses.iter().all(|course| !course.active);
-            let tested = tested(round, last, config.run.eval_every);
-            let scored = self.look_back(tested, &courses, &mut desks, design, &done)?;
+            let due = Due { validated, tested: is_due(round, last, config.run.eval_every) };
+            let scored = self.look_back(due, &courses, &mut desks, design, &done)?;
             let played = courses.iter().zip(done);
             let played = played
                 .filter_map(|(course, step)| Some((course.federation.server().members(), step.report?)));
@@ -137,19 +146,20 @@ impl<T: Real, M: Model<T>> Setting<'_, T, M> {
         &self,
         courses: &mut [Course<'_, T, M>],
         desks: &mut [Desk<'_, T, M>],
+        validated: bool,
     ) -> Result<Vec<Step>, Error> {
         let score = |shards: &[Shard], validation: &[Option<Evaluation>]| {
             collect(shards.iter(), validation, |shard| &shard.validation)
                 .macro_f1(self.experiment.dataset.about())
         };
         if let [course] = courses {
-            return Ok(vec![course.round(desks, score)?]);
+            return Ok(vec![course.round(desks, validated, score)?]);
         }
         let courses: Vec<Mutex<&mut Course<'_, T, M>>> = courses.iter_mut().map(Mutex::new).collect();
         let mut steps = Vec::with_capacity(courses.len());
         let work = |desk: &mut Desk<'_, T, M>, place: usize| {
             let mut course = courses[place].lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            course.round(std::slice::from_mut(desk), score)
+            course.round(std::slice::from_mut(desk), validated, score)
         };
         in_order(desks, courses.len(), work, |_, step| {
             steps.push(step?);
@@ -161,25 +171,29 @@ impl<T: Real, M: Model<T>> Setting<'_, T, M> {
     /// The scores of a round, of all clients: one that has stopped early counts with the model of its last round.
     fn look_back(
         &self,
-        tested: bool,
+        due: Due,
         courses: &[Course<'_, T, M>],
         desks: &mut [Desk<'_, T, M>],
         design: &Design,
         steps: &[Step],
     ) -> Result<RoundScores, Error> {
         let about = self.experiment.dataset.about();
-        let mut validation = Predicted::default();
-        for (course, step) in courses.iter().zip(steps) {
-            add(&mut validation, course.shards().iter(), &step.validation, |shard| &shard.validation);
-        }
-        let validation_loss = mean_loss(steps.iter().flat_map(|step| &step.validation));
-        let validation_f1 = validation.macro_f1(about)?;
-        let test = if tested {
+        let validation = if due.validated {
+            let mut predicted = Predicted::default();
+            for (course, step) in courses.iter().zip(steps) {
+                add(&mut predicted, course.shards().iter(), &step.validation, |shard| &shard.validation);
+            }
+            let loss = mean_loss(steps.iter().flat_map(|step| &step.validation));
+            Some(Validation { loss, f1: predicted.macro_f1(about)? })
+        } else {
+            None
+        };
+        let test = if due.tested {
             Some(predict(courses, desks, |shard| &shard.test)?.tally(about, tests(design))?)
         } else {
             None
         };
-        Ok(RoundScores::new(validation_loss, validation_f1, test.as_ref(), &about.classes))
+        Ok(RoundScores::new(validation, test.as_ref(), &about.classes))
     }
 
     /// The scores of the model that the seed ends with: that of the last round, or the best one where early stopping kept it.

@@ -41,9 +41,9 @@ pub struct Federation<'a, T: Real, M: Model<T>, S> {
 pub struct Round {
     /// How it went.
     pub report: RoundReport,
-    /// What the aggregated model made of each client's validation trials; none of a client without such trials.
+    /// What the aggregated model made of each client's validation trials; none of a client without such trials, and of none in a round without validation.
     pub validation: Vec<Option<Evaluation>>,
-    /// The uniform mean over clients of its validation loss; NaN if no client has validation trials.
+    /// The uniform mean over clients of its validation loss; NaN if there is none.
     pub validation_loss: f64,
 }
 
@@ -105,11 +105,11 @@ impl<'a, T: Real, M: Model<T>, S: LocalSolver<T, M>> Federation<'a, T, M, S> {
         Ok(warnings)
     }
 
-    /// One round: training, aggregation, validation of the result by every client, and the step of the learning rate.
+    /// One round: training, aggregation, validation of the result by every client if asked for, and the step of the learning rate.
     ///
     /// # Errors
     /// As [`Server::submit`] and [`Server::close`]; [`Error::Network`] if validation fails.
-    pub fn round(&mut self, desks: &mut [Desk<'_, T, M>]) -> Result<Round, Error> {
+    pub fn round(&mut self, desks: &mut [Desk<'_, T, M>], validated: bool) -> Result<Round, Error> {
         let mut states = self.train(desks)?;
         let report = self.server.close()?;
         for dropped in &report.dropped {
@@ -119,7 +119,11 @@ impl<'a, T: Real, M: Model<T>, S: LocalSolver<T, M>> Federation<'a, T, M, S> {
         for (client, state) in states {
             self.states[client] = state;
         }
-        let validation = self.evaluate(desks, |shard| &shard.validation)?;
+        let validation = if validated {
+            self.evaluate(desks, |shard| &shard.validation)?
+        } else {
+            vec![None; self.shards.len()]
+        };
         let validation_loss = mean_loss(validation.iter());
         self.server.advance(validation_loss)?;
         Ok(Round { report, validation, validation_loss })

@@ -57,12 +57,12 @@ pub struct Round {
     /// The mean loss of the participants in training.
     #[serde(with = "number")]
     pub train_loss: f64,
-    /// The mean loss of the new model over the validation trials of all clients.
+    /// The mean loss of the new model over the validation trials of all clients; NaN in rounds that are not validated.
     #[serde(with = "number")]
     pub validation_loss: f64,
-    /// Its macro-F1 on the pooled validation trials, in rounds that are evaluated.
+    /// Its macro-F1 on the pooled validation trials, in rounds that are validated.
     pub validation_f1: Option<f64>,
-    /// Its macro-F1 on the pooled test trials, in rounds that are evaluated.
+    /// Its macro-F1 on the pooled test trials, in rounds that are tested.
     pub test_f1: Option<f64>,
     /// Bytes from the clients to the server.
     pub bytes_up: u64,

@@ -124,8 +124,9 @@ def _train(site: _core.Site, content: RecordDict) -> RecordDict:
 def _evaluate(site: _core.Site, content: RecordDict) -> RecordDict:
     task = messages.told(content)
     numbers = messages.unpack(content, site.travelling, site.dtype)
-    run, tested = messages.entry(task, "run", str), messages.entry(task, "tested", bool)
-    return messages.verdicts(*site.evaluate(run, numbers, _version(task), tested))
+    run = messages.entry(task, "run", str)
+    validated, tested = (messages.entry(task, key, bool) for key in ("validated", "tested"))
+    return messages.verdicts(*site.evaluate(run, numbers, _version(task), validated, tested))
 
 
 def _version(task: ConfigRecord) -> int | None:

@@ -136,6 +136,9 @@ class _Round:
         self.server.advance()
 
     def _examine(self, examination: dict[str, Any]) -> None:
+        asked_for = {key: examination[key] for key in ("validated", "tested")}
+        if not any(asked_for.values()):
+            return
         connected = self.roster.refresh()
         arrays = messages.pack(examination["parameters"], self.server.travelling, self.server.dtype)
         asked = {}
@@ -143,7 +146,7 @@ class _Round:
             if client not in connected:
                 self.server.excuse(client, "its node is not connected")
                 continue
-            task = {"tested": examination["tested"], "since": _version(since)}
+            task = {**asked_for, "since": _version(since)}
             asked[client] = self._message(client, "evaluate", arrays, task)
         gather(self.grid, asked, self.cutoff, self._judged, self.server.excuse)
 

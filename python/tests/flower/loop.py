@@ -57,7 +57,9 @@ def play_round(server, sites, lost=()):
     for client, site in enumerate(sites):
         if client not in lost:
             since = examination["since"][client]
-            judged = site.evaluate(server.identity, examination["parameters"], since, examination["tested"])
+            judged = site.evaluate(
+                server.identity, examination["parameters"], since, examination["validated"], examination["tested"]
+            )
             server.judge(client, *judged)
     server.advance()
 

@@ -31,10 +31,11 @@ EEGNET = {
         {"align.kind": "riemannian", "federated.weights": "by-trials", "run.seeds": "[7]"},
         {"split.kind": "leave-run-out", "model.precision": "f32", "federated.epochs_local": "{ default = 1, b = 3 }"},
         {"split.train": 0.75, "split.val": 0.25, "split.test": 0, "run.eval_every": 2},
+        {"train.scheduler": "cosine", "run.validate_every": 2, "run.eval_every": 3, "federated.rounds": 7},
         EEGNET,
         {**EEGNET, "federated.participation": 0.5, "federated.carry_state": "true", "model.fedbn": "statistics"},
     ],
-    ids=["sample", "momentum", "half-carried", "aligned", "single", "untested", "eegnet", "eegnet-half"],
+    ids=["sample", "momentum", "half-carried", "aligned", "single", "untested", "rarely-scored", "eegnet", "eegnet-half"],
 )
 def test_same_bytes_as_in_one_process(tmp_path, more):
     changes = loop.settings(**more)
@@ -117,7 +118,9 @@ def test_a_bad_reply_is_named_and_does_not_count(tmp_path, caplog, kind, said):
     assert examination["since"] == [0, 0, None, 0]
     for client, site in enumerate(sites):
         since = examination["since"][client]
-        judged = site.evaluate(server.identity, examination["parameters"], since, examination["tested"])
+        judged = site.evaluate(
+            server.identity, examination["parameters"], since, examination["validated"], examination["tested"]
+        )
         if client == 2:
             judged = ((math.nan, judged[0][1]), judged[1])
         server.judge(client, *judged)

@@ -1,11 +1,13 @@
 //! The rules between values.
 
 use super::Config;
+use super::Mode;
 use super::align::AlignKind;
 use super::clients::Clients;
 use super::conflict::Conflict;
 use super::model::ModelKind;
 use super::source::Source;
+use super::train::SchedulerKind;
 
 impl Config {
     /// Checks what holds between values, first within each table and then across.
@@ -18,7 +20,27 @@ impl Config {
         self.check_network_and_alignment()?;
         self.check_network_and_data()?;
         self.check_prepared()?;
+        self.check_validation()?;
         self.check_held_out()
+    }
+
+    /// What learns from the validation needs it after every round.
+    fn check_validation(&self) -> Result<(), Conflict> {
+        let (every, stop) = (self.run.validate_every, self.train.early_stop);
+        if every == 1 {
+            return Ok(());
+        }
+        let (reader, hint) = if self.train.scheduler == SchedulerKind::Plateau {
+            ("`train.scheduler` \"plateau\"".to_owned(), "use `train.scheduler = \"cosine\"` or \"constant\"")
+        } else if self.mode != Mode::Federated && stop > 0 {
+            (format!("`train.early_stop` {stop}"), "set `train.early_stop = 0`")
+        } else {
+            return Ok(());
+        };
+        let found = format!("`run.validate_every` is {every} with {reader}");
+        let rule = "the plateau schedule and early stopping read the validation of every round";
+        Err(Conflict::new(&["run", "validate_every"], found, rule)
+            .hint(format!("{hint}, or leave `run.validate_every` at 1")))
     }
 
     fn check_network_and_alignment(&self) -> Result<(), Conflict> {

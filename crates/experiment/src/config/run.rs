@@ -17,13 +17,16 @@ pub struct Run {
     /// Rounds from one checkpoint to the next.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub checkpoint_every: usize,
-    /// Rounds from one evaluation to the next.
+    /// Rounds from one test to the next.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub eval_every: usize,
+    /// Rounds from one validation to the next. More than 1 saves the prediction of all clients' validation trials, which outweighs training when few clients take part. The plateau schedule and early stopping need 1.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub validate_every: usize,
 }
 
 impl Default for Run {
     fn default() -> Self {
-        Self { seeds: Seeds::default(), threads: 0, checkpoint_every: 1, eval_every: 1 }
+        Self { seeds: Seeds::default(), threads: 0, checkpoint_every: 1, eval_every: 1, validate_every: 1 }
     }
 }

@@ -16,7 +16,7 @@ use super::record::Rest;
 use super::site::{Judgement, Reply, Verdict};
 use crate::config::Config;
 use crate::design::unscored;
-use crate::diary::{Diary, tested, warn};
+use crate::diary::{Diary, is_due, warn};
 use crate::store::Store;
 use crate::{Error, Observer, network};
 
@@ -179,8 +179,13 @@ impl Coordinator {
         self.closed = Some(report);
         self.judgements.fill(None);
         let round = self.diary.done() + 1;
-        let tested = tested(round, round == self.diary.rounds, self.config.run.eval_every);
-        Ok(Examination { parameters: self.machine.sent(), tested, since: self.since.clone() })
+        let (last, run) = (round == self.diary.rounds, &self.config.run);
+        Ok(Examination {
+            parameters: self.machine.sent(),
+            validated: is_due(round, last, run.validate_every),
+            tested: is_due(round, last, run.eval_every),
+            since: self.since.clone(),
+        })
     }
 
     /// Takes what the new model made of a site's trials, or the reason why that is not known; such a site has no say in the learning rate and in the scores.

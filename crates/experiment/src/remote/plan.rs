@@ -29,7 +29,9 @@ pub struct Asked {
 pub struct Examination {
     /// The new model.
     pub parameters: Vec<u8>,
-    /// Whether it is tested too.
+    /// Whether it is validated.
+    pub validated: bool,
+    /// Whether it is tested.
     pub tested: bool,
     /// Of each site, the last round in which its reply counted.
     pub since: Vec<Option<u32>>,

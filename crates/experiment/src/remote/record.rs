@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 use super::coordinator::Coordinator;
 use super::site::{Judgement, Verdict};
 use crate::checkpoint::{Checkpoint, Resting};
-use crate::diary::{tested, warn};
+use crate::diary::{is_due, warn};
 use crate::results::table;
 use crate::round_event::round_event;
 use crate::runner::peak_memory;
-use crate::scores::{RoundScores, Score, Tally, finals};
+use crate::scores::{RoundScores, Score, Tally, Validation, finals};
 use crate::sealed::Magic;
 use crate::seed_run::SeedRun;
 use crate::{Error, Observer};
@@ -46,13 +46,10 @@ impl Coordinator {
         self.machine.advance(validation_loss)?;
         let round = self.diary.done() + 1;
         let last = round == self.diary.rounds;
-        let test = tested(round, last, self.config.run.eval_every).then_some(test);
-        let scored = RoundScores::new(
-            validation_loss,
-            validation.pooled.macro_f1(),
-            test.as_ref(),
-            &self.facts.classes,
-        );
+        let test = is_due(round, last, self.config.run.eval_every).then_some(test);
+        let validation = is_due(round, last, self.config.run.validate_every)
+            .then(|| Validation { loss: validation_loss, f1: validation.pooled.macro_f1() });
+        let scored = RoundScores::new(validation, test.as_ref(), &self.facts.classes);
         let event = round_event(self.diary.seed, round, self.config.mode, vec![(&members, report)], &scored);
         let progress = self.diary.write(event, scored.scores, Some(&mut self.store), observer)?;
         match test {

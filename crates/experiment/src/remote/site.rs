@@ -175,6 +175,7 @@ impl Site {
         run: &Identity,
         parameters: &[u8],
         since: Option<u32>,
+        validated: bool,
         tested: bool,
     ) -> Result<Judgement, Error> {
         let state = Keepsakes::new(&self.state, run, self.number).read(since)?;
@@ -187,7 +188,7 @@ impl Site {
             }
             Ok(Some(Verdict { loss: evaluation.loss, confusion: confusion.counts().to_vec() }))
         };
-        let validation = verdict(&self.shard.validation)?;
+        let validation = if validated { verdict(&self.shard.validation)? } else { None };
         let test = if tested { verdict(&self.shard.test)? } else { None };
         Ok(Judgement { validation, test })
     }

@@ -520,6 +520,16 @@ fn contradictions() {
             "name some, as in `split.held_out_subjects = \"9-10\"`",
         ),
         file(
+            "run.validate_every = 5",
+            "`run.validate_every` is 5 with `train.scheduler` \"plateau\" in bad.toml, line 2, column 22; the plateau schedule and early stopping read the validation of every round",
+            "use `train.scheduler = \"cosine\"` or \"constant\", or leave `run.validate_every` at 1",
+        ),
+        set(
+            &["run.validate_every=5", "train.scheduler=cosine", "mode=centralised"],
+            "`run.validate_every` is 5 with `train.early_stop` 75 in the override `run.validate_every=5`; the plateau schedule and early stopping read the validation of every round",
+            "set `train.early_stop = 0`, or leave `run.validate_every` at 1",
+        ),
+        file(
             "split.train = 0.8",
             "`split.train`, `val` and `test` are 0.8, 0.1 and 0.15, together 1.05, in bad.toml, line 2, column 15; they must add up to 1",
             "",

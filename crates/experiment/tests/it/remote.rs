@@ -52,7 +52,9 @@ fn round(server: &mut Coordinator, sites: &[Site]) {
     let asked = server.close().unwrap();
     for (client, site) in sites.iter().enumerate() {
         let since = asked.since[client];
-        let judgement = site.evaluate(server.identity(), &asked.parameters, since, asked.tested).unwrap();
+        let judgement = site
+            .evaluate(server.identity(), &asked.parameters, since, asked.validated, asked.tested)
+            .unwrap();
         server.judge(client, Ok(judgement), &mut ()).unwrap();
     }
     server.advance(&mut ()).unwrap();
@@ -133,13 +135,13 @@ fn nothing_of_a_sites_disk_is_told_abroad() {
     let config = config(&[]);
     let site = &sites(&config, folder.path())[0];
     let run: Identity = "0123456789abcdef0123456789abcdef".parse().unwrap();
-    let missing = site.evaluate(&run, &[], Some(6), true).unwrap_err();
+    let missing = site.evaluate(&run, &[], Some(6), true, true).unwrap_err();
     assert!(missing.to_string().contains(&*folder.path().to_string_lossy()), "{missing}");
     assert_eq!(missing.abroad(), "its state after round 7 is not there");
     let state = folder.path().join(format!("run-{run}/site-0/round-0007.state"));
     std::fs::create_dir_all(state.parent().unwrap()).unwrap();
     std::fs::write(&state, "something else").unwrap();
-    let damaged = site.evaluate(&run, &[], Some(6), true).unwrap_err();
+    let damaged = site.evaluate(&run, &[], Some(6), true, true).unwrap_err();
     assert_eq!(damaged.abroad(), "it could not do what was asked; its own log says why");
 }
 
@@ -199,7 +201,7 @@ fn numbers_that_cannot_be_do_not_count() {
     assert_eq!(asked.since, [Some(0), None]);
     for (client, site) in all.iter().enumerate() {
         let mut judgement =
-            site.evaluate(server.identity(), &asked.parameters, asked.since[client], true).unwrap();
+            site.evaluate(server.identity(), &asked.parameters, asked.since[client], true, true).unwrap();
         if client == 1 {
             let seen = judgement.test.as_mut().unwrap();
             let support: u64 = seen.confusion[..4].iter().sum();

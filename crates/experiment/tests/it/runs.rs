@@ -202,6 +202,31 @@ fn a_split_may_have_a_seed_of_its_own() {
 }
 
 #[test]
+fn rounds_without_validation_train_the_same_model() {
+    let folder = tempfile::tempdir().unwrap();
+    let trained = |name: &str, settings: &[&str]| {
+        let at = folder.path().join(name);
+        let settings = [&["train.scheduler=cosine"], settings].concat();
+        let (table, _) = run(&experiment(SMALL, &settings), name, &at, &mut ()).unwrap();
+        let validated = table.rows.into_iter().filter(|row| row.seed == 0 && row.split == "validation");
+        let loss: Vec<_> = validated.filter(|row| row.metric == "loss").map(|row| (row.round, row.value)).collect();
+        let events = EventLog::read(&at.join("events.jsonl")).unwrap();
+        let rounds = events.into_iter().filter_map(|event| match event {
+            Event::Round(round) if round.seed == 0 => round.validation_f1.map(|_| round.round),
+            _ => None,
+        });
+        (fs::read(at.join("models/seed-0.safetensors")).unwrap(), loss, rounds.collect::<Vec<_>>())
+    };
+    let (every, rarely) = (trained("every", &[]), trained("rarely", &["run.validate_every=4"]));
+    assert_eq!(every.0, rarely.0);
+    assert_eq!(every.2, [1, 2, 3, 4, 5, 6]);
+    // The first, every fourth and the last.
+    assert_eq!(rarely.2, [1, 4, 6]);
+    let same: Vec<_> = every.1.into_iter().filter(|(round, _)| [1, 4, 6].contains(round)).collect();
+    assert_eq!(rarely.1, same);
+}
+
+#[test]
 fn a_folder_holds_what_a_report_needs() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path().join("run");

@@ -61,7 +61,7 @@ fn ret_avg_is_its_formula() {
     let mut desks = clients.desks(1);
     let (mut points, mut weights, mut sent) = (Vec::new(), Vec::new(), Vec::new());
     for client in 0..4 {
-        federation.round(&mut desks).unwrap();
+        federation.round(&mut desks, true).unwrap();
         let message = server.wire().shared(federation.server().parameters());
         points.push(Matrix::from_rows(6, 4, message[..24].to_vec()).unwrap());
         weights.push((3 + 2 * client) as f64);
@@ -92,7 +92,7 @@ fn a_round_is_diagnosed() {
     let clients = Clients::small();
     let after = |aggregation| {
         let mut federation = clients.federation(ServerConfig { aggregation, ..fast() }, adam());
-        let round = federation.round(&mut clients.desks(1)).unwrap();
+        let round = federation.round(&mut clients.desks(1), true).unwrap();
         (federation.server().parameters().get("block0.weight").unwrap().to_vec(), round.report)
     };
     let (proj, report) = after(Aggregation::ProjAvg);
@@ -122,7 +122,7 @@ fn the_aggregation_changes_nothing_else() {
         let mut asked = Vec::new();
         let reports: Vec<_> = (0..5)
             .map(|_| {
-                let report = federation.round(&mut desks).unwrap().report;
+                let report = federation.round(&mut desks, true).unwrap().report;
                 asked.push(report.participants.clone());
                 report
             })
@@ -157,7 +157,7 @@ fn momentum_is_its_formula() {
     let (mut m, mut v) = (vec![0.0; 24], vec![0.0; 3]);
     let mut stiefel = Stiefel::<f64>::new(6, 4).unwrap();
     for _ in 0..3 {
-        federation.round(&mut desks).unwrap();
+        federation.round(&mut desks, true).unwrap();
         let target = federation.server().parameters();
         for client in 0..4 {
             let message = server.wire().shared(target);

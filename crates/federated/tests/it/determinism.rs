@@ -26,7 +26,7 @@ fn desks_leave_no_trace() {
     let mut desks = clients.desks(1);
     let after = |desks: &mut [fedspd_federated::Desk<'_, f64, fedspd_nn::SpdNet<f64>>]| {
         let mut federation = clients.federation(fast(), adam());
-        federation.round(desks).unwrap();
+        federation.round(desks, true).unwrap();
         federation.state()
     };
     let fresh = after(&mut desks);

@@ -148,12 +148,12 @@ fn a_client_that_diverges_is_named() {
         retraction: fedspd_manifold::RetractionKind::Polar,
     });
     let config = ServerConfig { learning_rate: 1e300, ..fast() };
-    let error = clients.federation(config.clone(), solver).round(&mut clients.desks(2)).unwrap_err();
+    let error = clients.federation(config.clone(), solver).round(&mut clients.desks(2), true).unwrap_err();
     assert!(error.to_string().starts_with("client 1 failed in round 1: training diverged"), "{error}");
     let config = ServerConfig { on_client_failure: OnFailure::Skip, ..config };
     let mut federation = clients.federation(config, solver);
     let before = federation.state();
-    let round = federation.round(&mut clients.desks(2)).unwrap();
+    let round = federation.round(&mut clients.desks(2), true).unwrap();
     assert!(round.report.is_empty());
     assert_eq!(federation.state().0.parameters, before.0.parameters);
     assert_eq!(federation.state().1, before.1);

@@ -31,7 +31,7 @@ fn one_client_is_centralised_training() {
     let mut schedule = Schedule::new(schedule, 1e-2).unwrap();
     let mut rates = std::collections::BTreeSet::new();
     for round in 0..60 {
-        let found = federation.round(&mut desks).unwrap();
+        let found = federation.round(&mut desks, true).unwrap();
         let stream = Seed(0).stream(Purpose::Shuffle).round(round);
         rates.insert(schedule.learning_rate().to_bits());
         let rate = schedule.learning_rate();
@@ -72,7 +72,7 @@ fn a_small_step_of_all_is_a_step_on_the_mean_loss() {
             let config = ServerConfig { learning_rate, work: LocalWork::same(1), ..fast() };
             let mut federation = clients.federation(config, LocalEpochs::new(descent));
             let mut desks = vec![fedspd_federated::Desk::new(&clients.net, 1000, 1).unwrap()];
-            federation.round(&mut desks).unwrap();
+            federation.round(&mut desks, true).unwrap();
             let mut expected = start.clone();
             Optimiser::new(descent, &start).unwrap().step(&mut expected, &mean, learning_rate).unwrap();
             gap(federation.server().parameters().values(), expected.values())
@@ -150,19 +150,19 @@ fn every_optimiser_trains_a_federation() {
             let solver = LocalEpochs { carry_state, ..LocalEpochs::new(optimiser) };
             let mut federation = clients.federation(fast(), solver);
             let mut desks = clients.desks(2);
-            let first = federation.round(&mut desks).unwrap().validation_loss;
+            let first = federation.round(&mut desks, true).unwrap().validation_loss;
             for _ in 0..20 {
-                federation.round(&mut desks).unwrap();
+                federation.round(&mut desks, true).unwrap();
             }
             let (server, states) = federation.state();
-            let last = federation.round(&mut desks).unwrap().validation_loss;
+            let last = federation.round(&mut desks, true).unwrap().validation_loss;
             assert!(last < 0.9 * first, "{optimiser:?}: {first} {last}");
             let parameters = federation.server().parameters();
             assert!(parameters.feasibility_error().unwrap() < 1e-12, "{optimiser:?}");
             assert_eq!(parameters.values(), clients.train(fast(), solver, 22, 1), "{optimiser:?}");
             let mut resumed = clients.federation(fast(), solver);
             resumed.restore(&server, &states).unwrap();
-            resumed.round(&mut desks).unwrap();
+            resumed.round(&mut desks, true).unwrap();
             assert_eq!(resumed.state(), federation.state());
             ends.push(parameters.values().to_vec());
         }

@@ -42,7 +42,7 @@ fn batch_normalisation_stays_with_its_client() {
         let mut federation =
             Federation::new(&examples, &shards, vec![0, 1], solver, server, Seed(0)).unwrap();
         let mut desks = vec![Desk::new(&net, 8, 1).unwrap()];
-        let report = federation.round(&mut desks).unwrap().report;
+        let report = federation.round(&mut desks, true).unwrap().report;
         assert_eq!(report.bytes_up, 2 * 4 * federation.server().wire().shared_size() as u64);
         let (first, second) = (federation.parameters(0), federation.parameters(1));
         for (parameter, values) in first.iter() {
@@ -78,10 +78,10 @@ fn what_clients_keep_is_part_of_the_stored_state() {
     let mut straight = federation();
     let mut stored = straight.state();
     for _ in 0..3 {
-        straight.round(&mut desks).unwrap();
+        straight.round(&mut desks, true).unwrap();
         let mut resumed = federation();
         resumed.restore(&stored.0, &stored.1).unwrap();
-        resumed.round(&mut desks).unwrap();
+        resumed.round(&mut desks, true).unwrap();
         stored = resumed.state();
         assert_eq!(stored, straight.state());
         assert_eq!(resumed.parameters(1), straight.parameters(1));

@@ -112,7 +112,7 @@ fn control_variates_travel_both_ways() {
     let mut desks = clients.desks(2);
     let mut common = 0.0;
     for round in 0..3 {
-        let report = federation.round(&mut desks).unwrap().report;
+        let report = federation.round(&mut desks, true).unwrap().report;
         // All clients have the same variate, so the common one is theirs.
         common += f64::from(round) + 1.0;
         assert_eq!(federation.server().aggregator().attachment(), [common]);

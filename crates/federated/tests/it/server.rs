@@ -11,7 +11,7 @@ fn updates(clients: &Clients, server: &Server<f64>) -> Vec<Update<f64>> {
     let mut desks = clients.desks(1);
     (0..4)
         .map(|client| {
-            federation.round(&mut desks).unwrap();
+            federation.round(&mut desks, true).unwrap();
             let message = server.wire().shared(federation.server().parameters());
             Update { message, trials: 10 + client, loss: client as f64 }
         })

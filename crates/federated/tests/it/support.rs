@@ -87,7 +87,7 @@ where
         let mut federation = self.federation(config, solver);
         let mut desks = self.desks(desks);
         for _ in 0..rounds {
-            federation.round(&mut desks).unwrap();
+            federation.round(&mut desks, true).unwrap();
         }
         federation.server().parameters().values().to_vec()
     }

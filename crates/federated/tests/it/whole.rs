@@ -18,7 +18,7 @@ fn together_they_learn_more_than_alone() {
     let mut desks = clients.desks(2);
     let mut federation = clients.federation(fast(), adam());
     for _ in 0..40 {
-        federation.round(&mut desks).unwrap();
+        federation.round(&mut desks, true).unwrap();
     }
     let together = accuracy(&federation.evaluate(&mut desks, |shard| &shard.test).unwrap());
 
@@ -33,7 +33,7 @@ fn together_they_learn_more_than_alone() {
         let mut single =
             Federation::new(&clients.examples, shards, vec![client as u32], solver, server, Seed(0)).unwrap();
         for _ in 0..80 {
-            single.round(&mut desks).unwrap();
+            single.round(&mut desks, true).unwrap();
         }
         alone += accuracy(&single.evaluate(&mut desks, |shard| &shard.test).unwrap()) / 10.0;
     }

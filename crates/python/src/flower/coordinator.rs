@@ -109,11 +109,12 @@ impl Coordinator {
         heard(python, |_| self.inner.submit(client, Err(reason)))
     }
 
-    /// Ends the round. Gives what every site is to judge: the parameters, whether they are tested too, and the version of each site's state.
+    /// Ends the round. Gives what every site is to judge: the parameters, whether they are validated and tested, and the version of each site's state.
     fn close<'py>(&mut self, python: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let examination = heard(python, |_| self.inner.close())?;
         let dict = PyDict::new(python);
         dict.set_item("parameters", PyBytes::new(python, &examination.parameters))?;
+        dict.set_item("validated", examination.validated)?;
         dict.set_item("tested", examination.tested)?;
         dict.set_item("since", examination.since)?;
         Ok(dict)

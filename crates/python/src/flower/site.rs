@@ -85,18 +85,19 @@ impl Site {
         Ok((PyBytes::new(python, &reply.parameters), reply.trials, reply.loss))
     }
 
-    /// What a model makes of the site's validation trials and, if asked for, of its test trials.
+    /// What a model makes of the validation and the test trials of the site, as far as asked for.
     fn evaluate(
         &self,
         python: Python<'_>,
         run: &str,
         parameters: &[u8],
         since: Option<u32>,
+        validated: bool,
         tested: bool,
     ) -> PyResult<(Seen, Seen)> {
         let judgement = abroad(python, || {
             let run: Identity = run.parse()?;
-            self.inner.evaluate(&run, parameters, since, tested)
+            self.inner.evaluate(&run, parameters, since, validated, tested)
         })?;
         let seen = |verdict: Verdict| (verdict.loss, verdict.confusion);
         Ok((judgement.validation.map(seen), judgement.test.map(seen)))
