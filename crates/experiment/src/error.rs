@@ -319,7 +319,7 @@ impl Error {
     /// Whether the cause is the machine and not what was asked for.
     pub fn is_environment(&self) -> bool {
         match self {
-            Self::Threads { .. } | Self::Federated(fedspd_federated::Error::Threads { .. }) => true,
+            Self::Threads { .. } => true,
             Self::Run(error) => matches!(**error, fedspd_run::Error::File { .. }),
             _ => false,
         }

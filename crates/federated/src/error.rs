@@ -74,14 +74,6 @@ pub enum Error {
         /// Why that cannot be now.
         fault: &'static str,
     },
-    /// Threads could not be started.
-    #[error("{threads} threads cannot be started: {reason}")]
-    Threads {
-        /// How many.
-        threads: usize,
-        /// What the system said.
-        reason: String,
-    },
     /// A stored state is not of this federation.
     #[error("the stored state has {found} {what} where {expected} were expected")]
     State {
@@ -107,7 +99,6 @@ impl Error {
                 "lower the learning rate, look at the client's data, or leave such clients out with `on_client_failure = \"skip\"`".into(),
             ),
             Self::Quorum { .. } => Some("see to these clients, or ask for a smaller quorum; the run goes on from its last round".into()),
-            Self::Threads { .. } => Some("use fewer, with `--threads`".into()),
             Self::Average { .. } => Some("`proj-avg` and `rl-avg` always have an answer".into()),
             _ => None,
         }

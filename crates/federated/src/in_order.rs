@@ -1,128 +1,196 @@
 //! Work on several threads whose results are taken in order.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc::channel;
-use std::sync::{Condvar, Mutex, PoisonError};
-use std::thread::Builder;
-
-use crate::Error;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Results that may wait for each desk, before its thread waits itself.
 const WAITING_PER_DESK: usize = 2;
 
-/// Does the work of every item, at as many desks as there are, each on a thread of its own; takes the results one after the other in the order
-/// of the items, on the calling thread.
+/// Does the work of every item, at as many desks as there are; takes the results one after the other in the order of the items, on the calling
+/// thread.
 ///
-/// Only a few results per desk exist at any time, however many items there are and however long the first one takes. After an error no new
-/// work begins.
+/// The calling thread works at the first desk, threads of the current rayon pool at the others: a round begins without starting a thread, and a
+/// result wakes nobody up. Only a few results per desk exist at any time, however many items there are and however long the first one takes.
+/// After an error no new work begins.
 ///
 /// # Errors
-/// The first error of `take`; [`Error::Threads`] if the system starts no more threads.
-pub fn in_order<D: Send, R: Send, E: From<Error>>(
-    desks: &mut [D],
-    items: usize,
-    work: impl Fn(&mut D, usize) -> R + Sync,
-    take: impl FnMut(usize, R) -> Result<(), E>,
-) -> Result<(), E> {
-    on_threads(Builder::new, desks, items, work, take)
-}
-
-/// On threads that are made in a certain way.
-fn on_threads<D: Send, R: Send, E: From<Error>>(
-    thread: fn() -> Builder,
+/// The first error of `take`.
+pub fn in_order<D: Send, R: Send, E>(
     desks: &mut [D],
     items: usize,
     work: impl Fn(&mut D, usize) -> R + Sync,
     mut take: impl FnMut(usize, R) -> Result<(), E>,
 ) -> Result<(), E> {
-    if desks.len() == 1 || items == 1 {
-        return (0..items).try_for_each(|item| take(item, work(&mut desks[0], item)));
-    }
     let window = WAITING_PER_DESK * desks.len();
-    let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
-    let (taken, progress) = (Mutex::new(0), Condvar::new());
-    let (sender, receiver) = channel();
-    let give_up = || {
-        let guard = taken.lock().unwrap_or_else(PoisonError::into_inner);
-        stop.store(true, Ordering::Relaxed);
-        drop(guard);
-        progress.notify_all();
-    };
-    let threads = desks.len().min(items);
-    std::thread::scope(|scope| {
-        for desk in desks.iter_mut().take(items) {
-            let (sender, work) = (sender.clone(), &work);
-            let (next, stop, taken, progress) = (&next, &stop, &taken, &progress);
-            let at_desk = move || {
-                let _guard = StopOnPanic { stop, taken, progress };
-                loop {
-                    let item = next.fetch_add(1, Ordering::Relaxed);
-                    if item >= items {
-                        return;
-                    }
-                    let guard = taken.lock().unwrap_or_else(PoisonError::into_inner);
-                    let too_early =
-                        |taken: &mut usize| item >= *taken + window && !stop.load(Ordering::Relaxed);
-                    let waited =
-                        progress.wait_while(guard, too_early).unwrap_or_else(PoisonError::into_inner);
-                    drop(waited);
-                    // The receiver is gone only if the caller has stopped.
-                    if stop.load(Ordering::Relaxed) || sender.send((item, work(desk, item))).is_err() {
-                        return;
-                    }
+    let Some((own, others)) = desks.split_first_mut() else { return Ok(()) };
+    if others.is_empty() || items <= 1 {
+        return (0..items).try_for_each(|item| take(item, work(own, item)));
+    }
+    let board = Board { items, window, state: Mutex::new(State::default()), changed: Condvar::new() };
+    rayon::in_place_scope(|scope| {
+        for desk in others.iter_mut().take(items - 1) {
+            let (board, work) = (&board, &work);
+            scope.spawn(move |_| {
+                let _guard = EndOnPanic(board);
+                while let Some(item) = board.wait_for_item() {
+                    board.put(item, work(desk, item));
                 }
-            };
-            if let Err(error) = thread().spawn_scoped(scope, at_desk) {
-                give_up();
-                return Err(E::from(Error::Threads { threads, reason: error.to_string() }));
+            });
+        }
+        let _guard = EndOnPanic(&board);
+        loop {
+            match board.next() {
+                Next::Take(item, result) => {
+                    if let Err(error) = take(item, result) {
+                        board.end();
+                        return Err(error);
+                    }
+                    board.taken();
+                }
+                Next::Work(item) => board.put(item, work(own, item)),
+                Next::Nothing => return Ok(()),
             }
         }
-        drop(sender);
-        let (mut waiting, mut expected) = (BTreeMap::new(), 0);
-        // The channel closes early only if a worker panicked; then the others stop, and the scope panics too.
-        while let Ok((item, result)) = receiver.recv() {
-            waiting.insert(item, result);
-            while let Some(result) = waiting.remove(&expected) {
-                if let Err(error) = take(expected, result) {
-                    give_up();
-                    return Err(error);
-                }
-                expected += 1;
-                *taken.lock().unwrap_or_else(PoisonError::into_inner) = expected;
-                progress.notify_all();
-            }
-        }
-        Ok(())
     })
 }
 
-/// Lets the others go when a thread panics: they may wait for its result.
-struct StopOnPanic<'a> {
-    stop: &'a AtomicBool,
-    taken: &'a Mutex<usize>,
-    progress: &'a Condvar,
+/// Which items are begun, which results wait, and which were taken.
+struct Board<R> {
+    items: usize,
+    /// How far work may be ahead of the results that were taken.
+    window: usize,
+    state: Mutex<State<R>>,
+    changed: Condvar,
 }
 
-impl Drop for StopOnPanic<'_> {
+struct State<R> {
+    begun: usize,
+    taken: usize,
+    waiting: BTreeMap<usize, R>,
+    /// Threads that wait for a change. Waking is a call of the system, so nobody is woken in vain.
+    asleep: usize,
+    /// No new work: there was an error or a panic.
+    ended: bool,
+}
+
+impl<R> Default for State<R> {
+    fn default() -> Self {
+        Self { begun: 0, taken: 0, waiting: BTreeMap::new(), asleep: 0, ended: false }
+    }
+}
+
+/// What the calling thread does next.
+enum Next<R> {
+    Take(usize, R),
+    Work(usize),
+    Nothing,
+}
+
+impl<R> Board<R> {
+    fn lock(&self) -> MutexGuard<'_, State<R>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait<'a>(&self, mut state: MutexGuard<'a, State<R>>) -> MutexGuard<'a, State<R>> {
+        state.asleep += 1;
+        let mut state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        state.asleep -= 1;
+        state
+    }
+
+    fn change(&self, change: impl FnOnce(&mut State<R>)) {
+        let mut state = self.lock();
+        change(&mut state);
+        if state.asleep > 0 {
+            self.changed.notify_all();
+        }
+    }
+
+    /// Begins an item, unless all are begun or work is too far ahead.
+    fn begin(&self, state: &mut State<R>) -> Option<usize> {
+        let item = state.begun;
+        let may = !state.ended && item < self.items && item < state.taken + self.window;
+        may.then(|| {
+            state.begun += 1;
+            item
+        })
+    }
+
+    /// An item for another thread, as soon as there is one; none when all are begun.
+    fn wait_for_item(&self) -> Option<usize> {
+        let mut state = self.lock();
+        loop {
+            if let Some(item) = self.begin(&mut state) {
+                return Some(item);
+            }
+            if state.ended || state.begun == self.items {
+                return None;
+            }
+            state = self.wait(state);
+        }
+    }
+
+    /// What the calling thread does: results come first, and it waits only when nothing is left to begin.
+    fn next(&self) -> Next<R> {
+        let mut state = self.lock();
+        loop {
+            let expected = state.taken;
+            if let Some(result) = state.waiting.remove(&expected) {
+                return Next::Take(expected, result);
+            }
+            // Ended here, another thread has panicked, and the scope will say so.
+            if state.ended || expected == self.items {
+                return Next::Nothing;
+            }
+            if let Some(item) = self.begin(&mut state) {
+                return Next::Work(item);
+            }
+            state = self.wait(state);
+        }
+    }
+
+    fn put(&self, item: usize, result: R) {
+        self.change(|state| {
+            state.waiting.insert(item, result);
+        });
+    }
+
+    fn taken(&self) {
+        self.change(|state| state.taken += 1);
+    }
+
+    fn end(&self) {
+        self.change(|state| state.ended = true);
+    }
+}
+
+/// Lets the others go when a thread panics: they may wait for its result.
+struct EndOnPanic<'a, R>(&'a Board<R>);
+
+impl<R> Drop for EndOnPanic<'_, R> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            let guard = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
-            self.stop.store(true, Ordering::Relaxed);
-            drop(guard);
-            self.progress.notify_all();
+            self.0.end();
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::AtomicUsize;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
+    use crate::Error;
 
     #[test]
     fn results_come_in_order_and_few_at_a_time() {
+        // In a pool with fewer threads than desks, too.
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+        pool.install(|| in_order_and_few_at_a_time());
+        in_order_and_few_at_a_time();
+    }
+
+    fn in_order_and_few_at_a_time() {
         for desks in 1..5 {
             for items in [0, 1, 2, 3, 100] {
                 let (begun, mut taken) = (AtomicUsize::new(0), Vec::new());
@@ -171,15 +239,5 @@ mod tests {
         let ended =
             std::panic::catch_unwind(|| in_order(&mut [(), ()], 100, work, |_, ()| Ok::<(), Error>(())));
         assert!(ended.is_err());
-    }
-
-    #[test]
-    fn threads_that_cannot_be_had_are_an_error() {
-        // More memory for its stack than there is.
-        let too_large = || Builder::new().stack_size(1 << 60);
-        let result =
-            on_threads(too_large, &mut [(), (), ()], 100, |(), item| item, |_, _| Ok::<(), Error>(()));
-        let error = result.unwrap_err();
-        assert!(error.to_string().starts_with("3 threads cannot be started: "), "{error}");
     }
 }
