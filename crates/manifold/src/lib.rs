@@ -46,6 +46,7 @@ pub use dense::{
     Left, Matrix, Triangle, multiply, multiply_add, multiply_symmetric, multiply_transposed_and_fetch,
 };
 pub use error::Error;
+pub use finite::{first_not_finite, same_numbers};
 pub use iteration::IterationLimits;
 pub use real::Real;
 pub use spd::{Spd, SpdMean, SpdMetric};

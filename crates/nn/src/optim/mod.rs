@@ -9,7 +9,8 @@ mod trivialised_adam;
 
 use std::any::Any;
 
-use fedspd_manifold::{Real, RetractionKind};
+use fedspd_manifold::simd::Simd;
+use fedspd_manifold::{Real, RetractionKind, first_not_finite};
 use serde::{Deserialize, Serialize};
 
 pub use adam::AdamSettings;
@@ -168,6 +169,7 @@ fn append<T: Real>(memory: &mut Vec<f64>, numbers: &[T]) {
 /// so far from the manifold that it needs its singular values.
 pub struct Optimiser<T> {
     config: OptimiserConfig,
+    simd: Simd,
     rules: Vec<(std::ops::Range<usize>, Box<dyn Rule<T>>)>,
     /// Where rows are limited: their places, their length and their largest norm.
     limits: Vec<(std::ops::Range<usize>, usize, f64)>,
@@ -191,7 +193,7 @@ impl<T: Real> Optimiser<T> {
             parameter.max_norm.map(|largest| (parameter.range(), parameter.size() / rows, largest))
         };
         let limits = parameters.iter().filter_map(limited).collect();
-        Ok(Self { config, rules, limits, size: parameters.values().len() })
+        Ok(Self { config, simd: Simd::detect()?, rules, limits, size: parameters.values().len() })
     }
 
     /// One step against the gradient, which has the layout of the parameters.
@@ -214,8 +216,8 @@ impl<T: Real> Optimiser<T> {
         }
         let positive = learning_rate >= 0.0 && learning_rate.is_finite();
         check("the learning rate", learning_rate, positive, || "at least 0 and finite".into())?;
-        if let Some(entry) = gradient.iter().find(|entry| !entry.is_finite()) {
-            return Err(Error::Diverged { what: "an entry of the gradient", value: entry.to_f64() });
+        if let Some(place) = first_not_finite(self.simd, gradient) {
+            return Err(Error::Diverged { what: "an entry of the gradient", value: gradient[place].to_f64() });
         }
         let values = parameters.values_mut();
         for (range, rule) in &mut self.rules {

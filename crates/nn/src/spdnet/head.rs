@@ -17,16 +17,14 @@ pub(super) struct TriangleHead<T> {
     /// The two mirror images of an entry share its coefficient.
     pub(super) weights: Vec<T>,
     pub(super) biases: Vec<T>,
-    /// The parameters that were loaded last: inference with the same ones need not load them again.
-    loaded: Vec<T>,
 }
 
 impl<T: Real> TriangleHead<T> {
     pub(super) fn new(vectorisation: Vectorisation, n: usize, inputs: usize, classes: usize) -> Self {
         let features = inputs * n * (n + 1) / 2;
         let weights = || vec![T::ZERO; classes * features];
-        let (biases, loaded) = (vec![T::ZERO; classes], Vec::new());
-        Self { vectorisation, n, inputs, classes, weights: weights(), transposed: weights(), biases, loaded }
+        let biases = vec![T::ZERO; classes];
+        Self { vectorisation, n, inputs, classes, weights: weights(), transposed: weights(), biases }
     }
 
     /// The number of features in triangles.
@@ -37,11 +35,6 @@ impl<T: Real> TriangleHead<T> {
     /// Takes the parameters over.
     pub(super) fn load(&mut self, weights: &[T], biases: &[T]) {
         self.biases.copy_from_slice(biases);
-        if self.loaded == weights {
-            return;
-        }
-        self.loaded.clear();
-        self.loaded.extend_from_slice(weights);
         let (n, features) = (self.n, self.features());
         let off_diagonal = self.vectorisation.off_diagonal::<T>();
         let lengths = (self.vectorisation.length(n), n * (n + 1) / 2);

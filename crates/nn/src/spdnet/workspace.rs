@@ -3,8 +3,8 @@
 //! A batch is cut into tiles of [`TILE`] trials, whatever the number of threads. Within a tile the gradient of one trial is added
 //! after that of the other; the tiles' sums are added in order. So the order of all additions is fixed.
 
-use fedspd_manifold::Real;
 use fedspd_manifold::simd::Simd;
+use fedspd_manifold::{Real, first_not_finite, same_numbers};
 
 use std::sync::Arc;
 
@@ -23,6 +23,9 @@ pub(super) const TILE: usize = 16;
 /// The memory of an [`crate::SpdNet`]'s passes. It grows to the largest batch seen and allocates nothing after that.
 pub struct SpdNetWorkspace<T: Real> {
     layout: Arc<Layout>,
+    simd: Simd,
+    /// The parameters that were taken over last: inference with the same ones checks them once.
+    loaded: Vec<T>,
     threshold: f64,
     fits: Fit,
     head: TriangleHead<T>,
@@ -56,7 +59,9 @@ impl<T: Real> SpdNetWorkspace<T> {
         let block_weights = layout.size() - config.classes * (config.features() + 1);
         let workers = (0..threads).map(|_| Worker::new(config, simd)).collect::<Result<_, _>>()?;
         Ok(Self {
+            loaded: Vec::with_capacity(layout.size()),
             layout,
+            simd,
             threshold: config.threshold,
             fits: Fit::of(config),
             head: TriangleHead::new(config.head, config.last(), config.inputs, config.classes),
@@ -82,12 +87,18 @@ impl<T: Real> SpdNetWorkspace<T> {
         check_parameters(&self.layout, parameters)?;
         examples.fits.check(&self.fits)?;
         check_batch(batch, examples.len())?;
-        if let Some(value) = parameters.values().iter().find(|value| !value.is_finite()) {
-            return Err(Error::Diverged { what: "a parameter", value: value.to_f64() });
+        let values = parameters.values();
+        if same_numbers(self.simd, values, &self.loaded) {
+            return Ok(());
         }
-        let head = &parameters.values()[self.block_weights..];
+        self.loaded.clear();
+        if let Some(place) = first_not_finite(self.simd, values) {
+            return Err(Error::Diverged { what: "a parameter", value: values[place].to_f64() });
+        }
+        let head = &values[self.block_weights..];
         let (weights, biases) = head.split_at(head.len() - self.head.biases.len());
         self.head.load(weights, biases);
+        self.loaded.extend_from_slice(values);
         Ok(())
     }
 
