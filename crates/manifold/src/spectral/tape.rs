@@ -336,10 +336,18 @@ pub(super) enum Given {
 /// Whether all entries of all lanes are finite.
 #[inline(always)]
 fn all_finite<V: Lanes>(entries: &[V]) -> bool {
-    let mut sum = V::zero();
-    for &entry in entries {
-        sum = entry.mul_add(V::zero(), sum);
+    // Four sums: one would wait for itself.
+    let mut sums = [V::zero(); 4];
+    let mut groups = entries.chunks_exact(sums.len());
+    for group in &mut groups {
+        for (sum, &entry) in sums.iter_mut().zip(group) {
+            *sum = entry.mul_add(V::zero(), *sum);
+        }
     }
+    for &entry in groups.remainder() {
+        sums[0] = entry.mul_add(V::zero(), sums[0]);
+    }
+    let sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
     !V::any(!sum.eq(V::zero()))
 }
 
