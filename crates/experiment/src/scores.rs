@@ -140,11 +140,7 @@ pub(crate) struct RoundScores {
 }
 
 impl RoundScores {
-    pub(crate) fn new(
-        validation: Option<Validation>,
-        test: Option<&Tally>,
-        classes: &[String],
-    ) -> Self {
+    pub(crate) fn new(validation: Option<Validation>, test: Option<&Tally>, classes: &[String]) -> Self {
         let score = |metric, value| Score::pooled("validation", metric, value);
         let validated = |Validation { loss, f1 }| [score("macro_f1", f1), score("loss", loss)];
         let mut scores: Vec<Score> = validation.into_iter().flat_map(validated).collect();

@@ -186,7 +186,7 @@ mod tests {
     fn results_come_in_order_and_few_at_a_time() {
         // In a pool with fewer threads than desks, too.
         let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
-        pool.install(|| in_order_and_few_at_a_time());
+        pool.install(in_order_and_few_at_a_time);
         in_order_and_few_at_a_time();
     }
 

@@ -7,7 +7,7 @@ use crate::Real;
 use crate::dense::Product;
 use crate::simd::Simd;
 use crate::spectral::{Differentiate, Evaluate, PrepareValues};
-use crate::symmetric::{Decompose, Prepare};
+use crate::symmetric::{Arrange, Decompose, Prepare};
 
 macro_rules! compiled {
     ($($method:ident($kernel:ty) -> $output:ty;)*) => {
@@ -38,6 +38,7 @@ macro_rules! compiled {
 compiled! {
     product(Product<'_, Self, false>) -> ();
     transposed_product(Product<'_, Self, true>) -> ();
+    arrange(Arrange<'_, Self>) -> ();
     prepare(Prepare<'_, Self>) -> bool;
     decompose(Decompose<'_, Self>) -> bool;
     prepare_values(PrepareValues<'_, Self>) -> ();

@@ -1,56 +1,103 @@
-//! Transposition by tiles.
+//! Transposition by tiles, each in registers.
 
-/// Rows and columns of a tile: its rows are read, and written, a cache line at a time.
-const TILE: usize = 8;
+use crate::simd::Lanes;
 
 /// Writes the transpose of a matrix whose rows begin every `stride` entries; those of the result
 /// begin every `target_stride` entries.
 #[inline(always)]
-pub(crate) fn transpose<T: Copy>(
+pub(crate) fn transpose<P: Lanes>(
     (rows, columns): (usize, usize),
-    (source, stride): (&[T], usize),
-    (target, target_stride): (&mut [T], usize),
+    (source, stride): (&[P::Scalar], usize),
+    (target, target_stride): (&mut [P::Scalar], usize),
 ) {
-    let (whole_rows, whole_columns) = (rows / TILE * TILE, columns / TILE * TILE);
-    for i in (0..whole_rows).step_by(TILE) {
-        for j in (0..whole_columns).step_by(TILE) {
-            let mut tile = [[source[0]; TILE]; TILE];
-            for (r, row) in tile.iter_mut().enumerate() {
-                row.copy_from_slice(&source[(i + r) * stride + j..][..TILE]);
-            }
-            for c in 0..TILE {
-                let column: &mut [T] = &mut target[(j + c) * target_stride + i..][..TILE];
-                for r in 0..TILE {
-                    column[r] = tile[r][c];
-                }
-            }
-        }
-    }
-    let mut rest = |rows: std::ops::Range<usize>, columns: std::ops::Range<usize>| {
-        for i in rows {
-            for j in columns.clone() {
+    let width = P::WIDTH;
+    if rows < width || columns < width || width == 1 {
+        for j in 0..columns {
+            for i in 0..rows {
                 target[j * target_stride + i] = source[i * stride + j];
             }
         }
-    };
-    rest(0..whole_rows, whole_columns..columns);
-    rest(whole_rows..rows, 0..columns);
+        return;
+    }
+    // The last tiles may overlap those before: what is in both is written twice, the same.
+    for i in (0..rows).step_by(width).map(|i| i.min(rows - width)) {
+        for j in (0..columns).step_by(width).map(|j| j.min(columns - width)) {
+            let from = (&source[i * stride + j..], stride);
+            let to = (&mut target[j * target_stride + i..], target_stride);
+            match width {
+                2 => tile::<P, 2>(from, to),
+                4 => tile::<P, 4>(from, to),
+                8 => tile::<P, 8>(from, to),
+                _ => tile::<P, 16>(from, to),
+            }
+        }
+    }
+}
+
+/// A tile of `W x W`, where `W` is the width of a vector.
+#[inline(always)]
+fn tile<P: Lanes, const W: usize>(
+    (source, stride): (&[P::Scalar], usize),
+    (target, target_stride): (&mut [P::Scalar], usize),
+) {
+    let mut tile = [P::zero(); W];
+    for r in 0..W {
+        tile[r] = P::load(&source[r * stride..]);
+    }
+    // Blocks of `distance x distance` beside the diagonal change places, from the smallest on.
+    let mut distance = 1;
+    while distance < W {
+        for r in 0..W {
+            if r & distance == 0 {
+                (tile[r], tile[r + distance]) = tile[r].exchange(tile[r + distance], distance);
+            }
+        }
+        distance *= 2;
+    }
+    for r in 0..W {
+        tile[r].store(&mut target[r * target_stride..]);
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Real;
+    use crate::simd::{Kernel, Simd};
+
+    struct Transpose<'a, T> {
+        shape: (usize, usize),
+        source: (&'a [T], usize),
+        target: (&'a mut [T], usize),
+    }
+
+    impl<T: Real> Kernel<T> for Transpose<'_, T> {
+        type Output = ();
+        #[inline(always)]
+        fn run<V: Lanes<Scalar = T>>(self) {
+            transpose::<V::Part>(self.shape, self.source, self.target);
+        }
+    }
+
+    fn check<T: Real>(simd: Simd, (rows, columns): (usize, usize)) {
+        let (stride, target_stride) = (columns + 2, rows + 3);
+        let source: Vec<T> = (0..rows * stride).map(|i| T::from_f64(i as f64)).collect();
+        let mut target = vec![T::from_f64(-1.0); columns * target_stride];
+        let (from, to) = ((&source[..], stride), (&mut target[..], target_stride));
+        simd.run(Transpose { shape: (rows, columns), source: from, target: to });
+        for (place, &entry) in target.iter().enumerate() {
+            let (j, i) = (place / target_stride, place % target_stride);
+            let expected = if i < rows { (i * stride + j) as f64 } else { -1.0 };
+            assert_eq!(entry.to_f64(), expected, "{rows} x {columns} on {}", simd.name());
+        }
+    }
 
     #[test]
-    fn tiles_and_what_is_left_of_them_are_transposed() {
-        for (rows, columns) in [(1, 1), (7, 9), (8, 8), (16, 3), (3, 16), (19, 26)] {
-            let (stride, target_stride) = (columns + 2, rows + 3);
-            let source: Vec<usize> = (0..rows * stride).collect();
-            let mut target = vec![usize::MAX; columns * target_stride];
-            transpose((rows, columns), (&source, stride), (&mut target, target_stride));
-            for (place, &entry) in target.iter().enumerate() {
-                let (j, i) = (place / target_stride, place % target_stride);
-                assert_eq!(entry, if i < rows { i * stride + j } else { usize::MAX }, "{rows} x {columns}");
+    fn tiles_and_what_is_left_of_them_are_transposed_on_every_path() {
+        for simd in Simd::available() {
+            for shape in [(1, 1), (2, 5), (7, 9), (8, 8), (16, 3), (3, 16), (19, 26), (16, 17), (33, 16)] {
+                check::<f64>(simd, shape);
+                check::<f32>(simd, shape);
             }
         }
     }

@@ -209,7 +209,8 @@ fn rounds_without_validation_train_the_same_model() {
         let settings = [&["train.scheduler=cosine"], settings].concat();
         let (table, _) = run(&experiment(SMALL, &settings), name, &at, &mut ()).unwrap();
         let validated = table.rows.into_iter().filter(|row| row.seed == 0 && row.split == "validation");
-        let loss: Vec<_> = validated.filter(|row| row.metric == "loss").map(|row| (row.round, row.value)).collect();
+        let loss: Vec<_> =
+            validated.filter(|row| row.metric == "loss").map(|row| (row.round, row.value)).collect();
         let events = EventLog::read(&at.join("events.jsonl")).unwrap();
         let rounds = events.into_iter().filter_map(|event| match event {
             Event::Round(round) if round.seed == 0 => round.validation_f1.map(|_| round.round),

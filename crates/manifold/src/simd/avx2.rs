@@ -35,7 +35,7 @@ macro_rules! vector {
         add: $add:ident, sub: $sub:ident, mul: $mul:ident, div: $div:ident, xor: $xor:ident, and: $and:ident, or: $or:ident,
         andnot: $andnot:ident, set1: $set1:ident, loadu: $loadu:ident, storeu: $storeu:ident, fmadd: $fmadd:ident,
         fnmadd: $fnmadd:ident, sqrt: $sqrt:ident, cmp: $cmp:ident, blendv: $blendv:ident, movemask: $movemask:ident,
-        exponent: $exponent:expr, exp2: $exp2:expr
+        exponent: $exponent:expr, exp2: $exp2:expr, exchange: $exchange:expr
     ) => {
         impl Sealed for $name {}
 
@@ -100,6 +100,11 @@ macro_rules! vector {
             #[inline(always)]
             fn part(self, _: usize) -> Self {
                 self
+            }
+            #[inline(always)]
+            fn exchange(self, other: Self, distance: usize) -> (Self, Self) {
+                let (first, second) = intrinsic!($exchange(self.0, other.0, distance));
+                (Self(first), Self(second))
             }
             #[inline(always)]
             fn mul_add(self, b: Self, c: Self) -> Self {
@@ -174,6 +179,10 @@ vector!(
     exp2: |x| {
         let biased = _mm256_add_pd(x, _mm256_set1_pd(f64::ROUND_TO_INTEGER + 1023.0));
         _mm256_castsi256_pd(_mm256_slli_epi64::<52>(_mm256_castpd_si256(biased)))
+    },
+    exchange: |a, b, distance| match distance {
+        1 => (_mm256_unpacklo_pd(a, b), _mm256_unpackhi_pd(a, b)),
+        _ => (_mm256_permute2f128_pd::<0x20>(a, b), _mm256_permute2f128_pd::<0x31>(a, b)),
     }
 );
 
@@ -187,5 +196,16 @@ vector!(
     exp2: |x| {
         let biased = _mm256_add_ps(x, _mm256_set1_ps(f32::ROUND_TO_INTEGER + 127.0));
         _mm256_castsi256_ps(_mm256_slli_epi32::<23>(_mm256_castps_si256(biased)))
+    },
+    exchange: |a, b, distance| match distance {
+        1 => (
+            _mm256_blend_ps::<0b1010_1010>(a, _mm256_moveldup_ps(b)),
+            _mm256_blend_ps::<0b1010_1010>(_mm256_movehdup_ps(a), b),
+        ),
+        2 => {
+            let (a, b) = (_mm256_castps_pd(a), _mm256_castps_pd(b));
+            (_mm256_castpd_ps(_mm256_unpacklo_pd(a, b)), _mm256_castpd_ps(_mm256_unpackhi_pd(a, b)))
+        }
+        _ => (_mm256_permute2f128_ps::<0x20>(a, b), _mm256_permute2f128_ps::<0x31>(a, b)),
     }
 );

@@ -64,7 +64,8 @@ macro_rules! vector {
         storeu: $storeu:ident, maskz_loadu: $maskz_loadu:ident, mask_storeu: $mask_storeu:ident,
         fmadd: $fmadd:ident, fnmadd: $fnmadd:ident, sqrt: $sqrt:ident, abs: $abs:ident, cmp: $cmp:ident,
         blend: $blend:ident, to_bits: $to_bits:ident, from_bits: $from_bits:ident, set1_bits: $set1_bits:ident, integer: $integer:ident,
-        choose_bits: $choose_bits:ident, xor_bits: $xor_bits:ident, exponent: $exponent:expr, exp2: $exp2:expr
+        choose_bits: $choose_bits:ident, xor_bits: $xor_bits:ident, exponent: $exponent:expr, exp2: $exp2:expr,
+        pick: $pick:ident, indices: $indices:ty
     ) => {
         impl Sealed for $name {}
 
@@ -79,6 +80,26 @@ macro_rules! vector {
         }
 
         impl $name {
+            /// For the distances 1, 2, 4 and 8: where the lanes of both results of an exchange come
+            /// from. The lanes of the first vector are numbered from 0, those of the second from
+            /// the width on.
+            const EXCHANGED: [[[$indices; $width]; 2]; 4] = {
+                let mut from = [[[0; $width]; 2]; 4];
+                let mut step = 0;
+                while step < 4 {
+                    let distance = 1 << step;
+                    let mut lane = 0;
+                    while lane < $width {
+                        let second = lane & distance != 0;
+                        from[step][0][lane as usize] = if second { $width + lane - distance } else { lane };
+                        from[step][1][lane as usize] = if second { $width + lane } else { lane + distance };
+                        lane += 1;
+                    }
+                    step += 1;
+                }
+                from
+            };
+
             /// Takes the bits of `self` where `which` has ones, those of `other` elsewhere.
             #[inline(always)]
             fn choose_bits(self, which: $integer, other: Self) -> Self {
@@ -134,6 +155,16 @@ macro_rules! vector {
             #[inline(always)]
             fn part(self, _: usize) -> Self {
                 self
+            }
+            #[inline(always)]
+            fn exchange(self, other: Self, distance: usize) -> (Self, Self) {
+                let pick = |which: &[$indices; $width]| {
+                    // SAFETY: AVX-512F as everywhere here; the array is a full vector.
+                    let which = unsafe { _mm512_loadu_si512(which.as_ptr().cast()) };
+                    Self(intrinsic!($pick(self.0, which, other.0)))
+                };
+                let [first, second] = &$name::EXCHANGED[distance.trailing_zeros() as usize];
+                (pick(first), pick(second))
             }
             #[inline(always)]
             fn mul_add(self, b: Self, c: Self) -> Self {
@@ -211,7 +242,8 @@ vector!(
     exp2: |x| {
         let biased = _mm512_add_pd(x, _mm512_set1_pd(f64::ROUND_TO_INTEGER + 1023.0));
         _mm512_castsi512_pd(_mm512_slli_epi64::<52>(_mm512_castpd_si512(biased)))
-    }
+    },
+    pick: _mm512_permutex2var_pd, indices: i64
 );
 
 vector!(
@@ -226,5 +258,6 @@ vector!(
     exp2: |x| {
         let biased = _mm512_add_ps(x, _mm512_set1_ps(f32::ROUND_TO_INTEGER + 127.0));
         _mm512_castsi512_ps(_mm512_slli_epi32::<23>(_mm512_castps_si512(biased)))
-    }
+    },
+    pick: _mm512_permutex2var_ps, indices: i32
 );

@@ -79,6 +79,19 @@ pub trait Lanes:
     /// Two to the power of an integer-valued number between the exponents of the smallest and the largest normal number.
     fn exp2_of_integer(self) -> Self;
 
+    /// One step of a transposition: of every two neighbouring groups of `distance` lanes, the
+    /// second of `self` and the first of `other` change places. `distance` is a power of two.
+    #[inline(always)]
+    fn exchange(self, other: Self, distance: usize) -> (Self, Self) {
+        let (mut a, mut b) = ([Self::Scalar::ZERO; MAX_WIDTH], [Self::Scalar::ZERO; MAX_WIDTH]);
+        self.store(&mut a);
+        other.store(&mut b);
+        for lane in (0..Self::WIDTH).filter(|lane| lane & distance == 0) {
+            std::mem::swap(&mut a[lane + distance], &mut b[lane]);
+        }
+        (Self::load(&a), Self::load(&b))
+    }
+
     /// Zero in every lane.
     #[inline(always)]
     fn zero() -> Self {

@@ -3,7 +3,8 @@
 //! Kernels are written once, generic over [`Lanes`], and compiled for every instruction set: [`Simd::run`] enters
 //! the copy that the machine supports. Every operation of [`Lanes`] is one IEEE-754 operation per lane (fused
 //! multiply-add included), so a kernel gives the same bits on every path. This module refuses anything that would
-//! break that: no approximate reciprocal, no operation across lanes except tests on masks and the extremes of a vector.
+//! break that: no approximate reciprocal, no operation across lanes except tests on masks, the extremes of a vector and
+//! transpositions.
 //!
 //! It is also the only place of the workspace where `unsafe` is allowed. The argument is the same for all
 //! intrinsics: the vector types of an instruction set are private to this module and reach a kernel only as the

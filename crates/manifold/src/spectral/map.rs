@@ -5,7 +5,7 @@ use super::{SpectralFunction, SpectralTape};
 use crate::error::check_length;
 use crate::finite::check_finite;
 use crate::simd::Simd;
-use crate::symmetric::{Wanted, check_batch, pack, unpack};
+use crate::symmetric::{Form, Wanted, check_batch, pack};
 use crate::{Error, Real};
 
 /// Applies spectral functions to batches of symmetric `n x n` matrices and to gradients, with its scratch memory.
@@ -104,7 +104,7 @@ impl<T: Real> SpectralMap<T> {
             let held = self.load(function, matrices, first)?;
             self.tape.prepare(function);
             let own = &directions[first * n * n..(first + held) * n * n];
-            pack(self.tape.chunk.shape(), own, self.tape.results.numbers_mut());
+            pack(self.tape.chunk.simd(), self.tape.chunk.shape(), own, self.tape.results.numbers_mut());
             if let Err(error) = self.tape.differentiate(function, Given::Everything, first, held) {
                 for matrix in first..first + held {
                     check_finite(self.simd(), matrix, n, &directions[matrix * n * n..(matrix + 1) * n * n])?;
@@ -120,7 +120,7 @@ impl<T: Real> SpectralMap<T> {
     fn unpack(&self, first: usize, held: usize, out: &mut [T]) {
         let size = self.n() * self.n();
         let own = &mut out[first * size..(first + held) * size];
-        unpack(self.tape.chunk.shape(), self.tape.results.numbers(), own);
+        self.tape.take(Form::Full, (0, held), (own, size));
     }
 
     /// Decomposes a chunk and checks that its eigenvalues are in the domain of the function.

@@ -5,7 +5,7 @@ use crate::dense::{Left, Triangle, mirror, multiply, multiply_symmetric};
 use crate::error::check_length;
 use crate::lanewise::{congruence, symmetric_product};
 use crate::simd::{Array, Buffer, Kernel, Lanes, MAX_WIDTH, Simd};
-use crate::symmetric::{Chunk, Shape, on_lanes_in_use, place, unpack};
+use crate::symmetric::{Chunk, Form, Shape, on_lanes_in_use, put, take};
 use crate::transpose::transpose;
 use crate::{Error, Real};
 
@@ -13,7 +13,7 @@ use crate::{Error, Real};
 /// back through it without another one.
 ///
 /// A layer of a network uses it so: [`begin`](Self::begin), [`put`](Self::put) each matrix, [`apply`](Self::apply), read the results;
-/// then [`put_gradient`](Self::put_gradient) (or its triangle) for each, [`pull_back`](Self::pull_back), and read the gradients. Only lower triangles are read.
+/// then [`put_gradient`](Self::put_gradient) for each, [`pull_back`](Self::pull_back), and read the gradients. Only lower triangles are read.
 /// The results for a matrix do not depend on the others. Nothing is allocated after construction.
 ///
 /// ```
@@ -98,17 +98,21 @@ impl<T: Real> SpectralTape<T> {
     /// # Errors
     /// [`Error::Length`] if it is not `n x n`, [`Error::OutOfRange`] if there is no such matrix.
     pub fn put(&mut self, index: usize, matrix: &[T]) -> Result<(), Error> {
-        self.put_triangle(index, Triangle::Lower, matrix)
-    }
-
-    /// Sets matrix `index` by one triangle of a row-major matrix.
-    ///
-    /// # Errors
-    /// As [`SpectralTape::put`].
-    pub fn put_triangle(&mut self, index: usize, triangle: Triangle, matrix: &[T]) -> Result<(), Error> {
         self.check(index, matrix.len(), self.n() * self.n())?;
         self.applied = None;
-        self.chunk.place(index, triangle, matrix);
+        self.chunk.place(index, Triangle::Lower, matrix);
+        Ok(())
+    }
+
+    /// Sets all matrices, one after the other, each by one triangle of a row-major matrix: faster
+    /// than one by one.
+    ///
+    /// # Errors
+    /// [`Error::Length`] if they are not as many `n x n` matrices as there are.
+    pub fn put_triangles(&mut self, triangle: Triangle, matrices: &[T]) -> Result<(), Error> {
+        check_length("the matrices", matrices.len(), self.held * self.n() * self.n())?;
+        self.applied = None;
+        self.chunk.place(0, triangle, matrices);
         Ok(())
     }
 
@@ -146,10 +150,7 @@ impl<T: Real> SpectralTape<T> {
     pub fn matrix(&self, index: usize, out: &mut [T]) -> Result<(), Error> {
         self.check(index, out.len(), self.n() * self.n())?;
         self.applied.ok_or(Error::NotFactored)?;
-        let (first, step) = self.chunk.shape().lane(index);
-        for (entry, &result) in out.iter_mut().zip(self.results.numbers()[first..].iter().step_by(step)) {
-            *entry = result;
-        }
+        self.take(Form::Full, (index, 1), (out, self.n() * self.n()));
         Ok(())
     }
 
@@ -162,28 +163,19 @@ impl<T: Real> SpectralTape<T> {
     pub fn matrices(&self, out: &mut [T]) -> Result<(), Error> {
         check_length("the matrices", out.len(), self.held * self.n() * self.n())?;
         self.applied.ok_or(Error::NotFactored)?;
-        unpack(self.chunk.shape(), self.results.numbers(), out);
+        self.take(Form::Full, (0, self.held), (out, self.n() * self.n()));
         Ok(())
     }
 
-    /// Writes the lower triangle of the result of the last call for matrix `index`, row by row.
+    /// Writes the lower triangles of the results of the last call for all matrices, row by row: one
+    /// begins every `stride` numbers.
     ///
     /// # Errors
-    /// As [`SpectralTape::matrix`]; the triangle has `n (n + 1)/2` entries.
-    pub fn triangle(&self, index: usize, out: &mut [T]) -> Result<(), Error> {
-        let n = self.n();
-        self.check(index, out.len(), n * (n + 1) / 2)?;
-        self.applied.ok_or(Error::NotFactored)?;
-        let (first, step) = self.chunk.shape().lane(index);
-        let results = &self.results.numbers()[first..];
-        let mut rest = out;
-        for i in 0..n {
-            let (row, later) = rest.split_at_mut(i + 1);
-            for (j, entry) in row.iter_mut().enumerate() {
-                *entry = results[(i * n + j) * step];
-            }
-            rest = later;
-        }
+    /// [`Error::Length`] if a triangle of `n (n + 1)/2` entries does not fit in, or `out` is too
+    /// short; [`Error::NotFactored`].
+    pub fn triangles(&self, out: &mut [T], stride: usize) -> Result<(), Error> {
+        self.check_triangles(out.len(), stride)?;
+        self.take(Form::Packed, (0, self.held), (out, stride));
         Ok(())
     }
 
@@ -192,31 +184,39 @@ impl<T: Real> SpectralTape<T> {
     /// # Errors
     /// As [`SpectralTape::matrix`].
     pub fn put_gradient(&mut self, index: usize, gradient: &[T]) -> Result<(), Error> {
-        self.check(index, gradient.len(), self.n() * self.n())?;
+        let size = self.n() * self.n();
+        self.check(index, gradient.len(), size)?;
         self.applied.ok_or(Error::NotFactored)?;
-        place(self.chunk.shape(), index, Triangle::Lower, gradient, self.results.numbers_mut());
+        self.put_results(Form::Half(Triangle::Lower), (index, 1), (gradient, size));
         Ok(())
     }
 
-    /// Sets the gradient with respect to `F(A)` of matrix `index` by its lower triangle, row by row.
+    /// Sets the gradients with respect to `F(A)` of all matrices by their lower triangles, row by
+    /// row: one begins every `stride` numbers.
     ///
     /// # Errors
-    /// As [`SpectralTape::triangle`].
-    pub fn put_gradient_triangle(&mut self, index: usize, gradient: &[T]) -> Result<(), Error> {
-        let n = self.n();
-        self.check(index, gradient.len(), n * (n + 1) / 2)?;
-        self.applied.ok_or(Error::NotFactored)?;
-        let (first, step) = self.chunk.shape().lane(index);
-        let results = &mut self.results.numbers_mut()[first..];
-        let mut rest = gradient;
-        for i in 0..n {
-            let (row, later) = rest.split_at(i + 1);
-            for (j, &entry) in row.iter().enumerate() {
-                results[(i * n + j) * step] = entry;
-            }
-            rest = later;
-        }
+    /// As [`SpectralTape::triangles`].
+    pub fn put_gradient_triangles(&mut self, gradients: &[T], stride: usize) -> Result<(), Error> {
+        self.check_triangles(gradients.len(), stride)?;
+        self.put_results(Form::Packed, (0, self.held), (gradients, stride));
         Ok(())
+    }
+
+    fn check_triangles(&self, found: usize, stride: usize) -> Result<(), Error> {
+        self.applied.ok_or(Error::NotFactored)?;
+        let triangle = self.n() * (self.n() + 1) / 2;
+        check_length("a triangle", stride.min(triangle), triangle)?;
+        let expected = (self.held - 1) * stride + triangle;
+        check_length("the triangles", found.min(expected), expected)
+    }
+
+    fn put_results(&mut self, form: Form, which: (usize, usize), outside: (&[T], usize)) {
+        let shape = self.chunk.shape();
+        put(self.chunk.simd(), (shape, form), which, outside, self.results.numbers_mut());
+    }
+
+    pub(super) fn take(&self, form: Form, which: (usize, usize), outside: (&mut [T], usize)) {
+        take(self.chunk.simd(), (self.chunk.shape(), form), which, self.results.numbers(), outside);
     }
 
     /// Carries the gradients with respect to `F(A)`, which must have been set for all matrices, to gradients with respect to `A`.
@@ -512,7 +512,7 @@ impl<T: Real> Differentiate<'_, T> {
             }
         }
         mirror(n, e);
-        transpose((n, n), (vectors, n), (&mut *u, n));
+        transpose::<P>((n, n), (vectors, n), (&mut *u, n));
         multiply(simd, Left::Plain, (n, n, n), vectors, e, product);
         multiply_symmetric(simd, Left::Plain, Triangle::Lower, (n, n), product, u, e);
         for i in 0..n {

@@ -2,6 +2,7 @@
 
 use std::marker::PhantomData;
 
+use super::arrange::{self, Form};
 use super::prepare::{Given, Prepare};
 use super::ql::{self, Rotate, Rotations};
 use super::{rows, tridiagonal};
@@ -121,7 +122,7 @@ impl<T: Real> Chunk<T> {
         let held = self.lanes.min(matrices.len() / size - first);
         self.begin(held);
         let batch = &matrices[first * size..(first + held) * size];
-        pack(self.shape, batch, self.vectors.numbers_mut());
+        pack(self.simd, self.shape, batch, self.vectors.numbers_mut());
         if !self.prepare(Given::Everything) {
             check_symmetric(self.simd, self.n(), matrices, first..first + held)?;
         }
@@ -141,9 +142,11 @@ impl<T: Real> Chunk<T> {
         self.shape = Shape { width, part: self.part.min(width), ..self.shape };
     }
 
-    /// Puts a symmetric matrix, of which one triangle is given, into a lane.
-    pub(crate) fn place(&mut self, lane: usize, triangle: Triangle, matrix: &[T]) {
-        place(self.shape, lane, triangle, matrix, self.vectors.numbers_mut());
+    /// Puts symmetric matrices, of which one triangle is given, into lanes from number `first` on.
+    pub(crate) fn place(&mut self, first: usize, triangle: Triangle, matrices: &[T]) {
+        let size = self.n() * self.n();
+        let (form, lanes) = (Form::Half(triangle), (first, matrices.len() / size));
+        arrange::put(self.simd, (self.shape, form), lanes, (matrices, size), self.vectors.numbers_mut());
     }
 
     /// Decomposes the `held` matrices that were placed; errors count them from zero.
@@ -225,22 +228,11 @@ impl<T: Real> Chunk<T> {
 const ROWS_OF_SCRATCH: usize = 3;
 
 /// Arranges matrices as a chunk has them. Lanes without a matrix get the identity.
-pub(crate) fn pack<T: Real>(shape: Shape, matrices: &[T], target: &mut [T]) {
+pub(crate) fn pack<T: Real>(simd: Simd, shape: Shape, matrices: &[T], target: &mut [T]) {
     let size = shape.n * shape.n;
-    let parts = matrices.chunks(shape.part * size).zip(target.chunks_exact_mut(shape.part * size));
-    for (matrices, target) in parts {
-        transpose((matrices.len() / size, size), (matrices, size), (target, shape.part));
-    }
-    fill_up(shape, matrices.len() / size, target);
-}
-
-/// Arranges matrices one after the other: the inverse of [`pack`].
-pub(crate) fn unpack<T: Real>(shape: Shape, source: &[T], matrices: &mut [T]) {
-    let size = shape.n * shape.n;
-    let parts = matrices.chunks_mut(shape.part * size).zip(source.chunks_exact(shape.part * size));
-    for (matrices, source) in parts {
-        transpose((size, matrices.len() / size), (source, shape.part), (matrices, size));
-    }
+    let count = matrices.len() / size;
+    arrange::put(simd, (shape, Form::Full), (0, count), (matrices, size), target);
+    fill_up(shape, count, target);
 }
 
 /// Gives lanes without a matrix the identity.
@@ -248,35 +240,6 @@ fn fill_up<T: Real>(shape: Shape, held: usize, target: &mut [T]) {
     for lane in held..shape.width {
         for entry in 0..shape.n * shape.n {
             target[shape.place(entry, lane)] = if entry % (shape.n + 1) == 0 { T::ONE } else { T::ZERO };
-        }
-    }
-}
-
-/// Puts a symmetric row-major matrix, of which one triangle is given, into a lane: its lower
-/// triangle, and in rows the upper one too.
-pub(crate) fn place<T: Real>(shape: Shape, lane: usize, triangle: Triangle, matrix: &[T], target: &mut [T]) {
-    let n = shape.n;
-    let rows = matrix[..n * n].chunks_exact(n).enumerate();
-    if !shape.in_lanes() {
-        for (i, row) in rows {
-            let given = if triangle == Triangle::Lower { 0..i + 1 } else { i..n };
-            for j in given {
-                target[i * n + j] = row[j];
-                target[j * n + i] = row[j];
-            }
-        }
-        return;
-    }
-    let target = &mut target[shape.place(0, lane)..];
-    for (i, row) in rows {
-        if triangle == Triangle::Lower {
-            for (j, &entry) in row[..=i].iter().enumerate() {
-                target[(i * n + j) * shape.part] = entry;
-            }
-        } else {
-            for (j, &entry) in row.iter().enumerate().skip(i) {
-                target[(j * n + i) * shape.part] = entry;
-            }
         }
     }
 }
@@ -375,7 +338,7 @@ impl<T: Real> Decompose<'_, T> {
         }
         if wanted == Wanted::Everything {
             rows::accumulate::<P>(n, stride, a, inverse_h, z);
-            transpose((n, n), (&*z, stride), (&mut *a, stride));
+            transpose::<P>((n, n), (&*z, stride), (&mut *a, stride));
         }
         let lanes_along_rows = PhantomData::<P>;
         let eigenvectors = &mut InRows { wanted, stride, transposed: &mut *a, lanes_along_rows };

@@ -151,7 +151,7 @@ fn prepare_rows<P: Lanes>(
         *index = P::Scalar::from_f64(i as f64);
     }
     if given == Given::Everything {
-        transpose((n, n), (&*a, n), (&mut *mirrored, stride));
+        transpose::<P>((n, n), (&*a, n), (&mut *mirrored, stride));
     }
     // From the last row on, so that none is overwritten before it moved.
     for i in (0..n).rev() {

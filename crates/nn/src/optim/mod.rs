@@ -217,7 +217,10 @@ impl<T: Real> Optimiser<T> {
         let positive = learning_rate >= 0.0 && learning_rate.is_finite();
         check("the learning rate", learning_rate, positive, || "at least 0 and finite".into())?;
         if let Some(place) = first_not_finite(self.simd, gradient) {
-            return Err(Error::Diverged { what: "an entry of the gradient", value: gradient[place].to_f64() });
+            return Err(Error::Diverged {
+                what: "an entry of the gradient",
+                value: gradient[place].to_f64(),
+            });
         }
         let values = parameters.values_mut();
         for (range, rule) in &mut self.rules {

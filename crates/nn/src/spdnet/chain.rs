@@ -83,10 +83,10 @@ impl<T: Real> Chain<T> {
                 };
                 let y = &mut products[trial * p * k..(trial + 1) * p * k];
                 multiply_transposed_and_fetch(simd, (k, p, p), w, x, y, next);
-                let s = &mut self.squares[..k * k];
+                let s = &mut self.squares[trial * k * k..(trial + 1) * k * k];
                 multiply_symmetric(simd, Left::Plain, Triangle::Upper, (k, p), y, w, s);
-                tape.put_triangle(trial, Triangle::Upper, s)?;
             }
+            tape.put_triangles(Triangle::Upper, &self.squares[..count * k * k])?;
             if index == last {
                 tape.apply(SpectralFunction::LogClamp { floor: self.threshold })?;
             } else {
@@ -97,9 +97,9 @@ impl<T: Real> Chain<T> {
         Ok(())
     }
 
-    /// Writes the lower triangle of the logarithm of a trial.
-    pub(super) fn logarithm(&self, trial: usize, out: &mut [T]) -> Result<(), Error> {
-        self.last().tape.triangle(trial, out)
+    /// Writes the lower triangles of the logarithms: one begins every `stride` numbers.
+    pub(super) fn logarithms(&self, out: &mut [T], stride: usize) -> Result<(), Error> {
+        self.blocks[self.blocks.len() - 1].tape.triangles(out, stride)
     }
 
     /// The eigenvalues of a trial that the first `ReEig` saw.
@@ -108,10 +108,11 @@ impl<T: Real> Chain<T> {
         (0..block.k).map(move |i| block.tape.eigenvalue(trial, i))
     }
 
-    /// Sets the gradient of the loss with respect to the logarithm of a trial, by its lower triangle.
-    pub(super) fn put_gradient(&mut self, trial: usize, triangle: &[T]) -> Result<(), Error> {
+    /// Sets the gradients of the loss with respect to the logarithms by their lower triangles: one
+    /// begins every `stride` numbers.
+    pub(super) fn put_gradients(&mut self, triangles: &[T], stride: usize) -> Result<(), Error> {
         let last = self.blocks.len() - 1;
-        self.blocks[last].tape.put_gradient_triangle(trial, triangle)
+        self.blocks[last].tape.put_gradient_triangles(triangles, stride)
     }
 
     /// The backward pass: adds half of the gradient of trial `i` with respect to the weights,
@@ -161,9 +162,5 @@ impl<T: Real> Chain<T> {
             end = start;
         }
         Ok(())
-    }
-
-    fn last(&self) -> &Block<T> {
-        &self.blocks[self.blocks.len() - 1]
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use fedspd_manifold::simd::Simd;
-use fedspd_manifold::{Real, SpectralFunction, SpectralTape, Stiefel};
+use fedspd_manifold::{Real, SpectralFunction, SpectralTape, Stiefel, Triangle};
 use rand::RngExt;
 
 use super::examples::{Content, Examples, Fit};
@@ -98,9 +98,7 @@ impl<T: Real> SpdNet<T> {
         let chunks = matrices.chunks(lanes * size).zip(logarithms.chunks_mut(lanes * triangle));
         for (index, (matrices, logarithms)) in chunks.enumerate() {
             tape.begin(matrices.len() / size)?;
-            for (place, matrix) in matrices.chunks_exact(size).enumerate() {
-                tape.put(place, matrix)?;
-            }
+            tape.put_triangles(Triangle::Lower, matrices)?;
             tape.apply(function).map_err(|source| {
                 let matrix = index * lanes + culprit(&source);
                 Error::Trial {
@@ -109,8 +107,8 @@ impl<T: Real> SpdNet<T> {
                     source,
                 }
             })?;
-            for (place, out) in logarithms.chunks_exact_mut(triangle).enumerate() {
-                tape.triangle(place, out)?;
+            tape.triangles(logarithms, triangle)?;
+            for place in 0..matrices.len() / size {
                 for i in 0..tape.n() {
                     spectrum.add(tape.eigenvalue(place, i)?);
                 }

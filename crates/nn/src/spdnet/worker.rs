@@ -168,10 +168,7 @@ impl<T: Real> Worker<T> {
                         // Matrices are finite and symmetric when they come in; what fails is the product with the weights.
                         Error::Trial { trial: trials[culprit(&source)], input, source }
                     })?;
-                    for place in 0..trials.len() {
-                        let start = place * features + input * triangle;
-                        chain.logarithm(place, &mut self.features[start..start + triangle])?;
-                    }
+                    chain.logarithms(&mut self.features[input * triangle..], features)?;
                 }
             }
         }
@@ -189,10 +186,7 @@ impl<T: Real> Worker<T> {
         let (inputs, mut offset) = (self.chains.len(), 0);
         let (per_input, triangle) = (shared.weights.len() / inputs, features / inputs);
         for (input, chain) in self.chains.iter_mut().enumerate() {
-            for place in 0..count {
-                let start = place * features + input * triangle;
-                chain.put_gradient(place, &self.feature_gradients[start..start + triangle])?;
-            }
+            chain.put_gradients(&self.feature_gradients[input * triangle..], features)?;
             let weights = &shared.weights[offset..offset + per_input];
             chain.backward(weights, count, &mut gradients[offset..], stride)?;
             offset += per_input;
