@@ -31,9 +31,10 @@ def environment():
     return python
 
 
-def run(command):
+def run(name, command):
     """The cases and nanoseconds that a contender prints, its peak memory in kilobytes, and its instruction set if it says."""
-    result = subprocess.run(command, check=True, capture_output=True, text=True, env={**os.environ, **ONE_THREAD})
+    path = {"FEDSPD_SIMD": "avx2"} if name == "fedspd_avx2" else {}
+    result = subprocess.run(command, check=True, capture_output=True, text=True, env={**os.environ, **ONE_THREAD, **path})
     lines = [json.loads(line) for line in result.stdout.splitlines()]
     times = {line["case"]: line["nanoseconds"] for line in lines if "case" in line}
     return times, *(next((line[key] for line in lines if key in line), None) for key in ("kilobytes", "simd"))
@@ -42,28 +43,31 @@ def run(command):
 def main(precision):
     python = environment()
     subprocess.run(["cargo", "build", "--release", "--quiet", "-p", "fedspd-bench", "--bin", "network"], cwd=ROOT, check=True)
+    ours = [ROOT / "target" / "release" / "network", precision]
     contenders = {
-        "fedspd": [ROOT / "target" / "release" / "network", precision],
+        "fedspd": ours,
+        "fedspd_avx2": ours,
         **{name: [python, HERE / "contenders.py", name, precision] for name in PEERS},
     }
     best, memory, simd = {name: {} for name in contenders}, {}, None
     for turn in range(ROUNDS):
         for name, command in contenders.items():
-            print(f"\rround {turn + 1} of {ROUNDS}: {name:<10}", end="", file=sys.stderr, flush=True)
-            times, kilobytes, found = run(command)
-            simd = found or simd
+            print(f"\rround {turn + 1} of {ROUNDS}: {name:<12}", end="", file=sys.stderr, flush=True)
+            times, kilobytes, found = run(name, command)
+            simd = simd or found
             memory[name] = max(memory.get(name, 0), kilobytes)
             for case, nanoseconds in times.items():
                 best[name][case] = min(best[name].get(case, nanoseconds), nanoseconds)
     print(file=sys.stderr)
     print(f"{', '.join(PACKAGES)} and fedspd on {simd}, {precision}, one thread; the fastest of {ROUNDS} rounds, each the median of its calls.\n")
-    print("| case | fedspd | torch | spd_learn | best of the two | torch fused by hand | |\n|---|---|---|---|---|---|---|")
+    print(f"| case | {simd} | AVX2 | torch | | AVX2 | spd_learn | torch fused by hand | | AVX2 |\n|---|---|---|---|---|---|---|---|---|---|")
 
     def row(case, unit, scale, values):
-        ours, torch, library, fused = (values[name] / scale for name in ("fedspd", *PEERS))
-        ratios = [f"**{peer / ours:.1f}x**" for peer in (min(torch, library), fused)]
-        columns = [f"{x:.1f} {unit}" for x in (ours, torch, library)]
-        print(f"| {case} | {' | '.join(columns)} | {ratios[0]} | {fused:.1f} {unit} | {ratios[1]} |")
+        ours, avx2, torch, library, fused = (values[name] / scale for name in ("fedspd", "fedspd_avx2", *PEERS))
+        # The ratio is to the faster of torch and spd_learn.
+        best = min(torch, library)
+        print(f"| {case} | {ours:.1f} {unit} | {avx2:.1f} {unit} | {torch:.1f} {unit} | **{best / ours:.1f}x** | {best / avx2:.1f}x"
+              f" | {library:.1f} {unit} | {fused:.1f} {unit} | **{fused / ours:.1f}x** | {fused / avx2:.1f}x |")
 
     for case in best["fedspd"]:
         row(case.replace(f" {precision}", ""), "µs", 1e3, {name: best[name][case] for name in best})

@@ -91,10 +91,11 @@ def contender(name, threads):
     print(json.dumps({"kilobytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss}))
 
 
-def run(command, threads):
+def run(name, command, threads):
     """The cases and nanoseconds that a contender prints, its peak memory in kilobytes, and its instruction set if it says."""
+    path = {"FEDSPD_SIMD": "avx2"} if name == "fedspd_avx2" else {}
     limits = {name: str(threads) for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
-    result = subprocess.run(command, check=True, capture_output=True, text=True, env={**os.environ, **limits})
+    result = subprocess.run(command, check=True, capture_output=True, text=True, env={**os.environ, **limits, **path})
     lines = [json.loads(line) for line in result.stdout.splitlines() if line.startswith("{")]
     times = {line["case"]: line["nanoseconds"] for line in lines if "case" in line}
     return times, *(next((line[key] for line in lines if key in line), None) for key in ("kilobytes", "simd"))
@@ -108,26 +109,35 @@ def main():
     python = compare.environment()
     subprocess.run(["cargo", "build", "--release", "--quiet", "-p", "fedspd-bench", "--bin", "eegnet"], cwd=ROOT, check=True)
     for threads in (1, 2):
-        commands = {"fedspd": [ROOT / "target/release/eegnet", str(threads)]}
+        ours = [ROOT / "target/release/eegnet", str(threads)]
+        commands = {"fedspd": ours, "fedspd_avx2": ours}
         commands |= {name: [python, __file__, name, str(threads)] for name in PEERS}
         best, memory, simd = {name: {} for name in commands}, {}, None
         for turn in range(ROUNDS):
             for name, command in commands.items():
                 print(f"\r{threads} threads, round {turn + 1} of {ROUNDS}: {name:<20}", end="", file=sys.stderr, flush=True)
-                times, kilobytes, found = run(command, threads)
-                simd = found or simd
+                times, kilobytes, found = run(name, command, threads)
+                simd = simd or found
                 memory[name] = max(memory.get(name, 0), kilobytes)
                 for case, nanoseconds in times.items():
                     best[name][case] = min(best[name].get(case, nanoseconds), nanoseconds)
         print(file=sys.stderr)
         print(f"\n{threads} thread{'s' if threads > 1 else ''}, f32, fedspd on {simd}; the fastest of {ROUNDS} rounds, each the median of its calls.\n")
-        print("| case | fedspd | torch | | torch, channels last | | braindecode | |\n|---|---|---|---|---|---|---|---|")
-        for case, ours in best["fedspd"].items():
-            # Preparation is ours alone: the peers read trials as they are.
-            others = " | ".join(f"{best[name][case] / 1e6:.2f} ms | **{best[name][case] / ours:.1f}x**" if case in best[name] else "- | " for name in PEERS)
-            print(f"| {case} | {ours / 1e6:.3f} ms | {others} |")
-        others = " | ".join(f"{memory[name] / 1024:.0f} MB | **{memory[name] / memory['fedspd']:.1f}x**" for name in PEERS)
-        print(f"| peak memory of the process | {memory['fedspd'] / 1024:.0f} MB | {others} |")
+        heads = "".join(f" {name} | | AVX2 |" for name in ("torch", "torch, channels last", "braindecode"))
+        print(f"| case | {simd} | AVX2 |{heads}\n|{'---|' * 12}")
+
+        def row(case, unit, scale, digits, values):
+            ours, avx2 = values["fedspd"], values["fedspd_avx2"]
+            columns = [f"{x / scale:.{digits}f} {unit}" for x in (ours, avx2)]
+            for name in PEERS:
+                # Preparation is ours alone: the peers read trials as they are.
+                peer = values.get(name)
+                columns += [f"{peer / scale:.2f} {unit}", f"**{peer / ours:.1f}x**", f"{peer / avx2:.1f}x"] if peer else ["-", "", ""]
+            print(f"| {case} | {' | '.join(columns)} |")
+
+        for case in best["fedspd"]:
+            row(case, "ms", 1e6, 3, {name: times[case] for name, times in best.items() if case in times})
+        row("peak memory of the process", "MB", 1024, 0, memory)
 
 
 if __name__ == "__main__":

@@ -12,11 +12,7 @@ linear head with 4 classes. A client trains 2 epochs with a new Adam, learning r
 hold at most 64 trials, so a client makes 2 steps. The server averages all parameters uniformly and
 projects W onto the Stiefel manifold.
 
-**Validation.** `fedspd run` predicts the validation trials of all clients after every round. No
-setting turns that off. So the peers predict the same trials after every round, by their own means:
-Flower's `evaluate_fn`, pfl's `CentralEvaluationCallback`. Both do it centrally in batches of 64,
-which costs no messages. The column "training only" leaves out the peers' validation; its ratio is
-still to the whole round of fedspd, validation included.
+**Validation.** Nobody validates in the rounds that are timed (`run.validate_every` of fedspd).
 
 **Peers.** Both run the network "fused by hand" of contenders.py, the fastest in torch that we know.
 Flower has two Ray workers of one thread each. pfl has two processes of one thread each under
@@ -111,6 +107,7 @@ def command(engine: str, clients: int, participation: float, folder: Path) -> li
             "federated.rounds": ENDLESS,
             # The peers write no checkpoints either.
             "run.checkpoint_every": ENDLESS,
+            "run.validate_every": ENDLESS,
         }
         words = [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
         program = [str(ROOT / "target" / "release" / "fedspd"), "run", "sample", *words]
@@ -174,11 +171,9 @@ def end(process: subprocess.Popen[str]) -> None:
             pass
 
 
-def mark_of(line: str) -> str | None:
-    """Returns what a line reports: "trained" (peers only), "round", or nothing."""
-    if line.startswith(MARK):
-        return line.split()[1]
-    return "round" if '"what":"rounds"' in line else None
+def ends_round(line: str) -> bool:
+    """Whether a line reports the end of a round."""
+    return line.startswith(MARK) or '"what":"rounds"' in line
 
 
 def measure(engine: str, clients: int, participation: float) -> Cell:
@@ -187,7 +182,7 @@ def measure(engine: str, clients: int, participation: float) -> Cell:
     quiet = {"FLWR_TELEMETRY_ENABLED": "0", "RAY_USAGE_STATS_ENABLED": "0"}
     variables = {**os.environ, **threads, **quiet, "PYTHONPATH": str(HERE), "SIMULATION_TRIALS": str(TRIALS_FILE)}
     log = CACHE / f"{engine}-{clients}-{participation}.log"
-    marks: list[tuple[float, str]] = []
+    ends: list[float] = []
     with tempfile.TemporaryDirectory(prefix="sim") as folder, log.open("w") as lines:
         start = time.perf_counter()
         process = subprocess.Popen(
@@ -198,8 +193,8 @@ def measure(engine: str, clients: int, participation: float) -> Cell:
         def read() -> None:
             for line in process.stdout or ():
                 now = time.perf_counter()
-                if mark := mark_of(line):
-                    marks.append((now, mark))
+                if ends_round(line):
+                    ends.append(now)
                 else:
                     lines.write(line)
 
@@ -212,7 +207,6 @@ def measure(engine: str, clients: int, participation: float) -> Cell:
                 peak = max(peak, proportional_memory())
                 # The kernel walks all pages of a process for its PSS. That may take 1/50 of a core and no more.
                 time.sleep(max(0.5, 50 * (time.perf_counter() - before)))
-                ends = [at for at, mark in list(marks) if mark == "round"]
                 enough = len(ends) > ROUNDS and ends[-1] - ends[0] >= SECONDS
             failed = process.poll() is not None
         finally:
@@ -221,44 +215,29 @@ def measure(engine: str, clients: int, participation: float) -> Cell:
             reader.join()
     if failed:
         sys.exit(f"error: {engine} ended by itself with code {process.returncode}\nhint: its output is in {log.relative_to(ROOT)}")
-    times = summary(marks, start) if enough else unfinished(marks, start, stop)
+    times = summary(ends, start) if enough else unfinished(ends, start, stop)
     return {"engine": engine, "clients": clients, "participation": participation, "enough": enough, "peak": peak, **times}
 
 
-def summary(marks: list[tuple[float, str]], start: float) -> Cell:
-    """Counts rounds and seconds after the first round; `training` leaves out the validation of the peers."""
-    ends = [at for at, mark in marks if mark == "round"]
-    timed = [(at, mark) for at, mark in marks if ends[0] <= at <= ends[-1]]
-    training = sum(at - timed[place - 1][0] for place, (at, mark) in enumerate(timed) if mark == "trained")
-    return {"rounds": len(ends) - 1, "set_up": ends[0] - start, "seconds": ends[-1] - ends[0], "training": training or None}
+def summary(ends: list[float], start: float) -> Cell:
+    """Counts rounds and seconds after the first round."""
+    return {"rounds": len(ends) - 1, "set_up": ends[0] - start, "seconds": ends[-1] - ends[0]}
 
 
-def unfinished(marks: list[tuple[float, str]], start: float, stop: float) -> Cell:
+def unfinished(ends: list[float], start: float, stop: float) -> Cell:
     """Counts the round that was stopped as if it were done, so that the rate is an upper bound."""
-    ends = [at for at, mark in marks if mark == "round"]
-    if not ends:
-        return {"rounds": 0}
-    return {"rounds": len(ends), "set_up": ends[0] - start, "seconds": stop - ends[0], "training": None}
-
-
-def rate(cell: Cell, seconds: str = "seconds") -> float | None:
-    return cell["rounds"] / cell[seconds] if cell["rounds"] and cell[seconds] else None
+    return {"rounds": len(ends), "set_up": ends[0] - start, "seconds": stop - ends[0]} if ends else {"rounds": 0}
 
 
 def row(cell: Cell, ours: Cell | None) -> str:
-    """A line of the table; ratios are to fedspd's whole round in the same cell."""
-
-    def shown(value: float | None) -> list[str]:
-        if value is None:
-            return ["", ""]
-        base = rate(ours) if ours and ours["enough"] else None
-        below, above = ("", "") if cell["enough"] else ("below ", "above ")
-        return [f"{below}{value:.3g}", f"**{above}{base / value:.1f}x**" if base else ""]
-
+    """A line of the table; the ratio is to fedspd in the same cell."""
     if cell["rounds"]:
-        columns = [*shown(rate(cell)), *shown(rate(cell, "training")), f"{cell['set_up']:.0f} s"]
+        rate = cell["rounds"] / cell["seconds"]
+        base = ours["rounds"] / ours["seconds"] if ours and ours["enough"] else None
+        below, above = ("", "") if cell["enough"] else ("below ", "above ")
+        columns = [f"{below}{rate:.3g}", f"**{above}{base / rate:.1f}x**" if base else "", f"{cell['set_up']:.0f} s"]
     else:
-        columns = ["no round in 10 min", "", "", "", ""]
+        columns = ["no round in 10 min", "", ""]
     trials = bytes_of_trials(cell["clients"])
     sizes = [f"{cell['peak'] / 1e6:,.0f} MB", f"{trials / 1e6:,.0f} MB"]
     return f"| {cell['clients']:,} | {cell['participation']:.0%} | {cell['engine']} | {' | '.join([*columns, *sizes])} |"
@@ -324,8 +303,8 @@ def main() -> None:
         TRIALS_FILE.unlink(missing_ok=True)
     packages = ", ".join(sorted({package for engine in pythons for package in PACKAGES[engine]}))
     print(f"fedspd and {packages}; {CORES} cores.\n" if packages else f"{CORES} cores.\n")
-    print("| clients | participation | engine | rounds/s | | training only | | set-up | peak memory | trials, one copy |")
-    print("|---|---|---|---|---|---|---|---|---|---|")
+    print("| clients | participation | engine | rounds/s | | set-up | peak memory | trials, one copy |")
+    print("|---|---|---|---|---|---|---|---|")
     for clients, participation, engine in cells:
         print(row(results[f"{engine} {clients} {participation}"], results.get(f"fedspd {clients} {participation}")))
 

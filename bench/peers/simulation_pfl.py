@@ -11,7 +11,6 @@ from pfl.aggregate.simulate import SimulatedBackend
 from pfl.algorithm.base import NNAlgorithmParams
 from pfl.algorithm.federated_averaging import FederatedAveraging
 from pfl.callback.base import TrainingProcessCallback
-from pfl.callback.central_evaluation import CentralEvaluationCallback
 from pfl.data.dataset import Dataset
 from pfl.data.federated_dataset import FederatedDataset
 from pfl.data.sampling import get_user_sampler
@@ -19,7 +18,7 @@ from pfl.hyperparam import NNEvalHyperParams, NNTrainHyperParams
 from pfl.internal.ops.selector import get_default_framework_module
 from pfl.metrics import Metrics, Weighted
 from pfl.model.pytorch import PyTorchModel
-from simulation import BATCH, ENDLESS, EPOCHS, MARK, RATE, VALIDATION
+from simulation import BATCH, ENDLESS, EPOCHS, MARK, RATE
 from simulation_torch import new_network, optimiser, projected, training_part, trials
 
 clients, cohort = int(sys.argv[1]), int(sys.argv[2])
@@ -51,14 +50,11 @@ class ProjectedAveraging(FederatedAveraging):
 
 
 class Report(TrainingProcessCallback):
-    """Tells the script that a part of a round is done."""
-
-    def __init__(self, part: str):
-        self.part = part
+    """Tells the script that a round is done."""
 
     def after_central_iteration(self, aggregate_metrics, model, *, central_iteration):
         if get_default_framework_module().distributed.global_rank == 0:
-            print(MARK, self.part, flush=True)
+            print(MARK, flush=True)
         return False, Metrics()
 
 
@@ -68,7 +64,6 @@ def user(client: int) -> Dataset:
 
 
 users = FederatedDataset(user, get_user_sampler("minimize_reuse", list(range(clients))))
-held_out = Dataset((x[: clients * VALIDATION], y[: clients * VALIDATION]))
 model = PyTorchModel(
     network,
     local_optimizer_create=lambda parameters, lr: optimiser(network, lr),
@@ -83,5 +78,5 @@ ProjectedAveraging().run(
     model=model,
     model_train_params=NNTrainHyperParams(local_num_epochs=EPOCHS, local_learning_rate=RATE, local_batch_size=BATCH),
     model_eval_params=NNEvalHyperParams(local_batch_size=BATCH),
-    callbacks=[Report("trained"), CentralEvaluationCallback(held_out, NNEvalHyperParams(local_batch_size=BATCH)), Report("round")],
+    callbacks=[Report()],
 )

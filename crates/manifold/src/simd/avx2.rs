@@ -35,7 +35,7 @@ macro_rules! vector {
         add: $add:ident, sub: $sub:ident, mul: $mul:ident, div: $div:ident, xor: $xor:ident, and: $and:ident, or: $or:ident,
         andnot: $andnot:ident, set1: $set1:ident, loadu: $loadu:ident, storeu: $storeu:ident, fmadd: $fmadd:ident,
         fnmadd: $fnmadd:ident, sqrt: $sqrt:ident, cmp: $cmp:ident, blendv: $blendv:ident, movemask: $movemask:ident,
-        exponent: $exponent:expr, exp2: $exp2:expr, exchange: $exchange:expr
+        exponent: $exponent:expr, exp2: $exp2:expr, exchange: $exchange:ident
     ) => {
         impl Sealed for $name {}
 
@@ -103,7 +103,7 @@ macro_rules! vector {
             }
             #[inline(always)]
             fn exchange(self, other: Self, distance: usize) -> (Self, Self) {
-                let (first, second) = intrinsic!($exchange(self.0, other.0, distance));
+                let (first, second) = $exchange(self.0, other.0, distance);
                 (Self(first), Self(second))
             }
             #[inline(always)]
@@ -180,10 +180,7 @@ vector!(
         let biased = _mm256_add_pd(x, _mm256_set1_pd(f64::ROUND_TO_INTEGER + 1023.0));
         _mm256_castsi256_pd(_mm256_slli_epi64::<52>(_mm256_castpd_si256(biased)))
     },
-    exchange: |a, b, distance| match distance {
-        1 => (_mm256_unpacklo_pd(a, b), _mm256_unpackhi_pd(a, b)),
-        _ => (_mm256_permute2f128_pd::<0x20>(a, b), _mm256_permute2f128_pd::<0x31>(a, b)),
-    }
+    exchange: exchange_f64
 );
 
 vector!(
@@ -197,15 +194,31 @@ vector!(
         let biased = _mm256_add_ps(x, _mm256_set1_ps(f32::ROUND_TO_INTEGER + 127.0));
         _mm256_castsi256_ps(_mm256_slli_epi32::<23>(_mm256_castps_si256(biased)))
     },
-    exchange: |a, b, distance| match distance {
-        1 => (
-            _mm256_blend_ps::<0b1010_1010>(a, _mm256_moveldup_ps(b)),
-            _mm256_blend_ps::<0b1010_1010>(_mm256_movehdup_ps(a), b),
-        ),
-        2 => {
+    exchange: exchange_f32
+);
+
+// Functions and not closures, because a closure cannot be told to be inlined. They are private: only
+// vectors of this module reach them.
+#[inline(always)]
+fn exchange_f64(a: __m256d, b: __m256d, distance: usize) -> (__m256d, __m256d) {
+    match distance {
+        1 => intrinsic!((_mm256_unpacklo_pd(a, b), _mm256_unpackhi_pd(a, b))),
+        _ => intrinsic!((_mm256_permute2f128_pd::<0x20>(a, b), _mm256_permute2f128_pd::<0x31>(a, b))),
+    }
+}
+
+#[inline(always)]
+fn exchange_f32(a: __m256, b: __m256, distance: usize) -> (__m256, __m256) {
+    const ODD: i32 = 0b1010_1010;
+    match distance {
+        1 => intrinsic!((
+            _mm256_blend_ps::<ODD>(a, _mm256_moveldup_ps(b)),
+            _mm256_blend_ps::<ODD>(_mm256_movehdup_ps(a), b),
+        )),
+        2 => intrinsic!({
             let (a, b) = (_mm256_castps_pd(a), _mm256_castps_pd(b));
             (_mm256_castpd_ps(_mm256_unpacklo_pd(a, b)), _mm256_castpd_ps(_mm256_unpackhi_pd(a, b)))
-        }
-        _ => (_mm256_permute2f128_ps::<0x20>(a, b), _mm256_permute2f128_ps::<0x31>(a, b)),
+        }),
+        _ => intrinsic!((_mm256_permute2f128_ps::<0x20>(a, b), _mm256_permute2f128_ps::<0x31>(a, b))),
     }
-);
+}
