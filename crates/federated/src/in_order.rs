@@ -2,19 +2,24 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{ThreadId, current};
 
 /// Results that may wait for each desk, before its thread waits itself.
 const WAITING_PER_DESK: usize = 2;
 
-/// Does the work of every item, at as many desks as there are; takes the results one after the other in the order of the items, on the calling
-/// thread.
+/// Does the work of every item, at as many desks as there are; takes the results one after the other
+/// in the order of the items, on the calling thread.
 ///
-/// The calling thread works at the first desk, threads of the current rayon pool at the others: a round begins without starting a thread, and a
-/// result wakes nobody up. Only a few results per desk exist at any time, however many items there are and however long the first one takes.
-/// After an error no new work begins.
+/// The calling thread works at the first desk, threads of the current rayon pool at the others: a
+/// round begins without starting a thread, and a result wakes nobody up. Only a few results per desk
+/// exist at any time, however many items there are and however long the first one takes. After an
+/// error no new work begins.
 ///
 /// # Errors
 /// The first error of `take`.
+///
+/// # Panics
+/// If `work` or `take` does; and outside of a pool, if the system starts no threads for rayon's own.
 pub fn in_order<D: Send, R: Send, E>(
     desks: &mut [D],
     items: usize,
@@ -32,6 +37,11 @@ pub fn in_order<D: Send, R: Send, E>(
             let (board, work) = (&board, &work);
             scope.spawn(move |_| {
                 let _guard = EndOnPanic(board);
+                // Work may use the pool. A thread that waits for a part of its item may come here,
+                // and would then wait for itself.
+                if board.has_item_of_this_thread() {
+                    return;
+                }
                 while let Some(item) = board.wait_for_item() {
                     board.put(item, work(desk, item));
                 }
@@ -69,13 +79,15 @@ struct State<R> {
     waiting: BTreeMap<usize, R>,
     /// Threads that wait for a change. Waking is a call of the system, so nobody is woken in vain.
     asleep: usize,
+    /// Threads that work on an item.
+    busy: Vec<ThreadId>,
     /// No new work: there was an error or a panic.
     ended: bool,
 }
 
 impl<R> Default for State<R> {
     fn default() -> Self {
-        Self { begun: 0, taken: 0, waiting: BTreeMap::new(), asleep: 0, ended: false }
+        Self { begun: 0, taken: 0, waiting: BTreeMap::new(), asleep: 0, busy: Vec::new(), ended: false }
     }
 }
 
@@ -112,8 +124,13 @@ impl<R> Board<R> {
         let may = !state.ended && item < self.items && item < state.taken + self.window;
         may.then(|| {
             state.begun += 1;
+            state.busy.push(current().id());
             item
         })
+    }
+
+    fn has_item_of_this_thread(&self) -> bool {
+        self.lock().busy.contains(&current().id())
     }
 
     /// An item for another thread, as soon as there is one; none when all are begun.
@@ -152,6 +169,8 @@ impl<R> Board<R> {
     fn put(&self, item: usize, result: R) {
         self.change(|state| {
             state.waiting.insert(item, result);
+            let own = current().id();
+            state.busy.retain(|thread| *thread != own);
         });
     }
 
@@ -235,9 +254,36 @@ mod tests {
 
     #[test]
     fn a_panic_ends_it_too() {
-        let work = |(): &mut (), item: usize| assert_ne!(item, 3);
-        let ended =
-            std::panic::catch_unwind(|| in_order(&mut [(), ()], 100, work, |_, ()| Ok::<(), Error>(())));
-        assert!(ended.is_err());
+        // On the calling thread, and on the other: each waits until the other has begun.
+        for on_the_caller in [true, false] {
+            let (caller, both) = (current().id(), std::sync::Barrier::new(2));
+            let work = |(): &mut (), item: usize| {
+                if item < 2 {
+                    both.wait();
+                    assert_ne!(current().id() == caller, on_the_caller);
+                }
+            };
+            let take = |_, ()| Ok::<(), Error>(());
+            let call = std::panic::AssertUnwindSafe(|| in_order(&mut [(), ()], 100, work, take));
+            assert!(std::panic::catch_unwind(call).is_err());
+        }
+        let take = |item, ()| {
+            assert_ne!(item, 3);
+            Ok::<(), Error>(())
+        };
+        let call = std::panic::AssertUnwindSafe(|| in_order(&mut [(), ()], 100, |(), _| (), take));
+        assert!(std::panic::catch_unwind(call).is_err());
+    }
+
+    #[test]
+    fn work_may_use_the_pool() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+        let pause = || std::thread::sleep(std::time::Duration::from_micros(200));
+        let work = |(): &mut (), _: usize| {
+            rayon::join(pause, || rayon::join(pause, pause));
+        };
+        for _ in 0..20 {
+            pool.install(|| in_order(&mut [(), (), ()], 50, work, |_, ()| Ok::<(), Error>(()))).unwrap();
+        }
     }
 }

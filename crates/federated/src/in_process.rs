@@ -41,7 +41,8 @@ pub struct Federation<'a, T: Real, M: Model<T>, S> {
 pub struct Round {
     /// How it went.
     pub report: RoundReport,
-    /// What the aggregated model made of each client's validation trials; none of a client without such trials, and of none in a round without validation.
+    /// What the aggregated model made of each client's validation trials; `None` for clients without
+    /// validation trials, and for all clients in rounds without validation.
     pub validation: Vec<Option<Evaluation>>,
     /// The uniform mean over clients of its validation loss; NaN if there is none.
     pub validation_loss: f64,
@@ -105,7 +106,9 @@ impl<'a, T: Real, M: Model<T>, S: LocalSolver<T, M>> Federation<'a, T, M, S> {
         Ok(warnings)
     }
 
-    /// One round: training, aggregation, validation of the result by every client if asked for, and the step of the learning rate.
+    /// One round: training, aggregation, validation of the result by every client if asked for, and
+    /// the step of the learning rate. A plateau schedule needs the validation of every round: it
+    /// takes a missing one for no improvement.
     ///
     /// # Errors
     /// As [`Server::submit`] and [`Server::close`]; [`Error::Network`] if validation fails.

@@ -86,6 +86,9 @@ mod tests {
                 assert!(same_numbers(simd, &numbers, &numbers));
                 assert!(!same_numbers(simd, &numbers, &[&numbers[..], &[0.0]].concat()));
                 for place in 0..numbers.len() {
+                    let mut next = numbers.clone();
+                    next[place] = next[place].next_up();
+                    assert!(!same_numbers(simd, &numbers, &next));
                     for other in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
                         let mut changed = numbers.clone();
                         changed[place] = other;

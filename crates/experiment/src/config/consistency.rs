@@ -24,7 +24,7 @@ impl Config {
         self.check_held_out()
     }
 
-    /// What learns from the validation needs it after every round.
+    /// The plateau schedule and early stopping need a validation after every round.
     fn check_validation(&self) -> Result<(), Conflict> {
         let (every, stop) = (self.run.validate_every, self.train.early_stop);
         if every == 1 {

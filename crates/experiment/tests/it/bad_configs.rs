@@ -135,12 +135,12 @@ fn unknown_keys_at_every_level() {
         file(
             "[run]\nseed = 3",
             "unknown key `run.seed` in bad.toml, line 3, column 1",
-            "did you mean `seeds`? the keys of [run] are checkpoint_every, eval_every, seeds, threads",
+            "did you mean `seeds`? the keys of [run] are checkpoint_every, eval_every, seeds, threads, validate_every",
         ),
         file(
             "run.\"a b\" = 3",
             "unknown key `run.\"a b\"` in bad.toml, line 2, column 5",
-            "the keys of [run] are checkpoint_every, eval_every, seeds, threads",
+            "the keys of [run] are checkpoint_every, eval_every, seeds, threads, validate_every",
         ),
     ]);
 }

@@ -323,8 +323,8 @@ impl<T: Real, const TRANSPOSED: bool> Product<'_, T, TRANSPOSED> {
 }
 
 impl<T: Real, const TRANSPOSED: bool> Product<'_, T, TRANSPOSED> {
-    /// Asks for the next cache lines: so many that all have been asked for when the product of a
-    /// covariance with 16 or more columns is done.
+    /// Asks for the next two cache lines. All lines of a covariance have been asked for when its
+    /// product with 16 or more columns is done.
     #[inline(always)]
     fn fetch<V: Lanes<Scalar = T>>(&mut self) {
         let line = 64 / size_of::<T>();

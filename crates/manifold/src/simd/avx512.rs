@@ -158,13 +158,14 @@ macro_rules! vector {
             }
             #[inline(always)]
             fn exchange(self, other: Self, distance: usize) -> (Self, Self) {
-                let pick = |which: &[$indices; $width]| {
-                    // SAFETY: AVX-512F as everywhere here; the array is a full vector.
-                    let which = unsafe { _mm512_loadu_si512(which.as_ptr().cast()) };
-                    Self(intrinsic!($pick(self.0, which, other.0)))
-                };
                 let [first, second] = &$name::EXCHANGED[distance.trailing_zeros() as usize];
-                (pick(first), pick(second))
+                // SAFETY: AVX-512F as everywhere here; each array is a full vector.
+                let (first, second) = unsafe {
+                    (_mm512_loadu_si512(first.as_ptr().cast()), _mm512_loadu_si512(second.as_ptr().cast()))
+                };
+                let pick =
+                    [intrinsic!($pick(self.0, first, other.0)), intrinsic!($pick(self.0, second, other.0))];
+                (Self(pick[0]), Self(pick[1]))
             }
             #[inline(always)]
             fn mul_add(self, b: Self, c: Self) -> Self {

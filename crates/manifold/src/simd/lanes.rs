@@ -5,7 +5,7 @@ use std::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Not, Sub};
 use super::sealed::Sealed;
 use crate::Real;
 
-/// A vector with one number per lane. Every method acts on each lane alone and performs one IEEE operation.
+/// A vector with one number per lane. Every arithmetic method acts on each lane alone and performs one IEEE operation.
 pub trait Lanes:
     Copy
     + Add<Output = Self>
@@ -42,8 +42,8 @@ pub trait Lanes:
     /// If the slice is shorter.
     fn store(self, target: &mut [Self::Scalar]);
 
-    /// Asks for the cache line where a slice begins to be brought to the second-level cache.
-    /// Changes no value; does nothing where the machine has no such instruction.
+    /// Asks for the cache line where a slice begins. Changes no value; a hint of hardware vectors
+    /// ([`Lanes::Part`]) where the machine has such an instruction.
     #[inline(always)]
     fn prefetch(_source: &[Self::Scalar]) {}
 

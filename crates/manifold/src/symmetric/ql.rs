@@ -237,11 +237,14 @@ fn find_block<V: Lanes>(n: usize, first: usize, d: &[V], e: &mut [V]) -> Option<
 
 /// One QL sweep: chases the bulge from the bottom of each lane's block to its top and keeps the rotations.
 ///
-/// A rotation turns `(f, g)` onto its length: with `h = f^2 + g^2`, `s = f/sqrt(h)`, `c = g/sqrt(h)`
-/// and `u = (t f + 2 b g)/h`, the textbook's `s r` is `f u` and its `c r - b` is `g u - b`. A sweep
-/// is one long chain of rotations. Written so, the next `h` waits for a quotient alone, about 24
-/// cycles, since the next `f^2` is `(f^2/h) e^2`; through `s` and `c` it would wait for a root and
-/// five products, about 44. In lanes the divider, which does both for a vector, sets the pace.
+/// A rotation turns `(f, g)` onto its length: `h = f^2 + g^2`, `s = f/sqrt(h)`, `c = g/sqrt(h)`.
+/// Let `t` be the difference of the diagonal entries, `b` be `c e`, and `u = (t f + 2 b g)/h`. Then
+/// the textbook's `s r` is `f u`, and its `c r - b` is `g u - b`.
+///
+/// A sweep is one long chain of rotations. Written so, the next `h` waits for a quotient alone,
+/// about 24 cycles, because the next `f^2` is `(f^2/h) e^2`. Through `s` and `c` it would wait for a
+/// root and five products, about 44. In lanes the divider, which does both for a vector, sets the
+/// pace.
 #[inline(always)]
 fn sweep<V: Lanes>(block: &Block<V>, d: &mut [V], e: &mut [V], rotations: &mut Rotations<'_, V>) {
     let (count, n) = (rotations.count, rotations.n);
