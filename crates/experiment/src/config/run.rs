@@ -22,14 +22,7 @@ pub struct Run {
     pub eval_every: usize,
     /// Rounds from one validation to the next. More than 1 saves the prediction of all clients' validation trials, which outweighs training when few clients take part. The plateau schedule and early stopping need 1.
     #[schemars(range(min = 1, max = 1_000_000))]
-    // Left out where it is the default, so that runs from before it was there can go on.
-    #[serde(skip_serializing_if = "is_one")]
     pub validate_every: usize,
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref)] // serde's signature
-fn is_one(every: &usize) -> bool {
-    *every == 1
 }
 
 impl Default for Run {

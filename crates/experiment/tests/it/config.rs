@@ -160,6 +160,14 @@ fn every_key_with_a_default_is_written() {
 }
 
 #[test]
+fn runs_from_before_a_key_was_there_keep_their_hash() {
+    let hash = |settings: &[&str]| parse("data.name = 'sample'\ntrain.scheduler = 'cosine'", settings).hash();
+    // As of commit 4434572.
+    assert_eq!(hash(&[]), "8571a17bada2f706634233badc58962cad7667b2d6c44a4de80512bbd8db918a");
+    assert_ne!(hash(&["run.validate_every=10"]), hash(&[]));
+}
+
+#[test]
 fn the_template_is_the_defaults() {
     let text = template("mine");
     assert!(text.starts_with("# mine: an experiment of fedspd."), "{text}");
