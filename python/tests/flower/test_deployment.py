@@ -112,6 +112,8 @@ def test_nodes_that_misbehave(deployment, tmp_path):
         assert any(text.startswith(f"round {round}: b does not count: it sent NaN in `") for text in said), said
         off = f"round {round}: c does not count: it sent weights off the Stiefel manifold: |W^T W - I| = "
         assert any(text.startswith(off) for text in said), said
-    assert "round 2: d does not count: it did not reply within 45 seconds" in said, said
+    # Whichever comes first: our cut-off, or Flower's notice that the node's heartbeat stopped up to a minute ago.
+    given_up = [text for text in said if text.startswith("round 2: d does not count: ")]
+    assert any("it did not reply within 45 seconds" in text or "Node Unavailable" in text for text in given_up), said
     assert json.loads((tmp_path / "run" / "manifest.json").read_text())["status"] == "done"
     assert (tmp_path / "run" / MODEL).is_file()
