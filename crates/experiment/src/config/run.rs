@@ -20,7 +20,7 @@ pub struct Run {
     /// Rounds from one test to the next.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub eval_every: usize,
-    /// Rounds from one validation to the next. More than 1 saves the prediction of all clients' validation trials, which outweighs training when few clients take part. The plateau schedule and early stopping need 1.
+    /// Rounds from one validation to the next. The plateau schedule and early stopping need 1.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub validate_every: usize,
 }

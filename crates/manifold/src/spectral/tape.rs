@@ -13,7 +13,8 @@ use crate::{Error, Real};
 /// back through it without another one.
 ///
 /// A layer of a network uses it so: [`begin`](Self::begin), [`put`](Self::put) each matrix, [`apply`](Self::apply), read the results;
-/// then [`put_gradient`](Self::put_gradient) for each, [`pull_back`](Self::pull_back), and read the gradients. Only lower triangles are read.
+/// then [`put_gradient`](Self::put_gradient) for each, [`pull_back`](Self::pull_back), and read the
+/// gradients. Only lower triangles are read. Methods for all matrices at once are faster.
 /// The results for a matrix do not depend on the others. Nothing is allocated after construction.
 ///
 /// ```

@@ -77,10 +77,8 @@ impl<T: Real> SpdNet<T> {
         let fits = Fit::of(&self.config);
         let (size, inputs, classes) = (trials.n(), trials.inputs(), trials.classes());
         Fit { size, inputs, classes, ..fits }.check(&fits)?;
-        let (mut matrices, labels) = trials.into_parts();
-        for matrix in matrices.chunks_exact_mut(size * size) {
-            symmetrise(size, matrix);
-        }
+        // Symmetric to the bit, which the products with them rely on.
+        let (matrices, labels) = trials.into_parts();
         if self.config.blocks() > 0 {
             return Ok(Examples { content: Content::Matrices(matrices), labels, fits, clamped: None });
         }
@@ -144,20 +142,6 @@ impl<T: Real> SpdNet<T> {
         workspace: &mut SpdNetWorkspace<T>,
     ) -> Result<Option<String>, Error> {
         workspace.clamp_report(parameters, examples, trials)?.verdict()
-    }
-}
-
-/// Makes a matrix that is symmetric up to rounding symmetric to the bit, which the products with it
-/// rely on.
-fn symmetrise<T: Real>(n: usize, matrix: &mut [T]) {
-    for i in 0..n {
-        for j in 0..i {
-            let (lower, upper) = (matrix[i * n + j], matrix[j * n + i]);
-            if lower != upper {
-                let mean = lower * T::HALF + upper * T::HALF;
-                (matrix[i * n + j], matrix[j * n + i]) = (mean, mean);
-            }
-        }
     }
 }
 

@@ -109,7 +109,8 @@ impl Coordinator {
         heard(python, |_| self.inner.submit(client, Err(reason)))
     }
 
-    /// Ends the round. Gives what every site is to judge: the parameters, whether they are validated and tested, and the version of each site's state.
+    /// Ends the round. Gives what every site is to judge: the parameters, whether they are validated
+    /// and tested, and the version of each site's state.
     fn close<'py>(&mut self, python: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let examination = heard(python, |_| self.inner.close())?;
         let dict = PyDict::new(python);
