@@ -3,7 +3,7 @@
 //! Every mode is made of these: `federated` is one course of all clients, `centralised` one course of a single client that holds
 //! everything, `local` a course for each client by itself. There is no other training loop.
 
-use fedspd_federated::{Desk, Federation, LocalEpochs, Member, Round, RoundReport, Server, Shard};
+use fedspd_federated::{Federation, Member, Round, RoundReport, Server, Shard, Wire, Worker};
 use fedspd_manifold::Real;
 use fedspd_nn::schedule::{EarlyStopping, Mode as Better};
 use fedspd_nn::{Evaluation, Model, ParamSet, Seed};
@@ -23,7 +23,7 @@ pub(crate) struct Step {
 
 /// A federation and its early stopping.
 pub(crate) struct Course<'a, T: Real, M: Model<T>> {
-    pub(crate) federation: Federation<'a, T, M, LocalEpochs>,
+    pub(crate) federation: Federation<'a, T, M>,
     shards: &'a [Shard],
     stopping: Option<EarlyStopping<Kept>>,
     /// Whether there are rounds to come.
@@ -41,11 +41,12 @@ impl<'a, T: Real, M: Model<T>> Course<'a, T, M> {
         seed: u64,
     ) -> Result<Vec<Self>, Error> {
         let course = |names: Vec<String>, shards: &'a [Shard], numbers: Vec<u32>| {
-            let members = names.into_iter().map(|name| Member { name }).collect();
-            let server =
-                Server::new(network::server(config), members, model.initial(Seed(seed))?, Seed(seed))?;
-            let solver = network::solver(config);
-            let federation = Federation::new(examples, shards, numbers, solver, server, Seed(seed))?;
+            let members = names.into_iter().zip(shards);
+            let members = members.map(|(name, shard)| Member { name, trials: shard.train.len() }).collect();
+            let method = network::method::<T>(config, &Wire::new(model.layout().clone()))?;
+            let (settings, initial) = (network::server(config), model.initial(Seed(seed))?);
+            let server = Server::new(settings, members, initial, method.server, Seed(seed))?;
+            let federation = Federation::new(examples, shards, numbers, method.client, server, Seed(seed))?;
             let patience = config.train.early_stop as u64;
             let stops = config.mode != Mode::Federated && patience > 0;
             let stopping = stops.then(|| EarlyStopping::new(Better::Max, patience));
@@ -73,15 +74,15 @@ impl<'a, T: Real, M: Model<T>> Course<'a, T, M> {
     /// the model of its last round. (Early stopping validates after every round.)
     pub(crate) fn round(
         &mut self,
-        desks: &mut [Desk<'_, T, M>],
+        workers: &mut [Worker<'_, T, M>],
         validated: bool,
         score: impl Fn(&[Shard], &[Option<Evaluation>]) -> Result<f64, Error>,
     ) -> Result<Step, Error> {
         if !self.active {
-            let validation = self.evaluate(desks, |shard| &shard.validation)?;
+            let validation = self.evaluate(workers, |shard| &shard.validation)?;
             return Ok(Step { report: None, validation });
         }
-        let Round { report, validation, .. } = self.federation.round(desks, validated)?;
+        let Round { report, validation, .. } = self.federation.round(workers, validated)?;
         if let Some(stopping) = &mut self.stopping {
             let score = score(self.shards, &validation)?;
             let federation = &self.federation;
@@ -97,10 +98,10 @@ impl<'a, T: Real, M: Model<T>> Course<'a, T, M> {
     /// What the model makes of some trials of each client.
     pub(crate) fn evaluate(
         &self,
-        desks: &mut [Desk<'_, T, M>],
+        workers: &mut [Worker<'_, T, M>],
         trials: impl Fn(&Shard) -> &[usize] + Sync,
     ) -> Result<Vec<Option<Evaluation>>, Error> {
-        Ok(self.federation.evaluate(desks, trials)?)
+        Ok(self.federation.evaluate(workers, trials)?)
     }
 
     /// The parameters of the model that came out: the server's, in which local ones are as they began; of a client that is alone also its local ones.
@@ -131,7 +132,7 @@ impl<'a, T: Real, M: Model<T>> Course<'a, T, M> {
     }
 }
 
-fn kept<T: Real, M: Model<T>>(federation: &Federation<'_, T, M, LocalEpochs>) -> Kept {
+fn kept<T: Real, M: Model<T>>(federation: &Federation<'_, T, M>) -> Kept {
     let (server, clients) = federation.state();
     Kept { server, clients }
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use fedspd_federated::{Desk, LocalSolver, Shard, Task};
+use fedspd_federated::{LocalTraining, Shard, Worker};
 use fedspd_manifold::Real;
 use fedspd_nn::{Model, Purpose, Seed};
 use fedspd_run::SeedShards;
@@ -80,7 +80,7 @@ impl Forecast {
             Content::Covariances(covariances) => covariances.matrices().len(),
             Content::Trials(trials) => trials.len() * trials.length() * trials.about.channels.len(),
         };
-        let carried = if network::solver(config).carry_state { 2 * parameters } else { 0 };
+        let carried = if network::local_epochs(config).carry_state { 2 * parameters } else { 0 };
         let holders = if config.mode == Mode::Centralised { 1 } else { clients };
         let trials: usize = design.shards.iter().map(|shard| shard.train.len()).sum();
         let share = if federated { participants as f64 / clients as f64 } else { 1.0 };
@@ -120,24 +120,15 @@ fn timed<T: Real, M: Model<T>>(
     design: &Design,
 ) -> Result<Duration, Error> {
     let config = &experiment.config;
-    let mut desk = Desk::new(model, config.train.batch, 1)?;
+    let mut worker = Worker::new(model, config.train.batch, 1)?;
     let start = model.initial(Seed(0))?;
     let empty = Shard { train: vec![0], validation: Vec::new(), test: Vec::new() };
     let trials = &design.shards.first().unwrap_or(&empty).train;
-    let task = |epochs| Task {
-        examples,
-        trials,
-        start: &start,
-        epochs,
-        learning_rate: config.train.lr,
-        stream: Seed(0).stream(Purpose::Shuffle),
-        round: 0,
-        attachment: &[],
-    };
+    let optimiser = network::local_epochs(config).optimiser;
     let mut train = |epochs| -> Result<Duration, Error> {
-        desk.parameters.values_mut().copy_from_slice(start.values());
+        let mut training = worker.training(&start, examples, trials, Seed(0).stream(Purpose::Shuffle));
         let begin = Instant::now();
-        network::solver(config).train(&task(epochs), &mut Vec::new(), &mut desk)?;
+        training.epochs(optimiser, None, epochs, config.train.lr, &mut |_, _| Ok(()))?;
         Ok(begin.elapsed())
     };
     train(1)?;

@@ -1,10 +1,11 @@
 //! From the configuration to what the lower crates call things.
 
-use fedspd_federated::{Aggregation, LocalEpochs, LocalWork, ServerConfig};
-use fedspd_manifold::{RetractionKind, Vectorisation};
+use fedspd_federated::{Aggregation, LocalEpochs, LocalWork, Method, MethodConfig, ServerConfig, Wire};
+use fedspd_manifold::{Real, RetractionKind, Vectorisation};
 use fedspd_nn::schedule::{Mode as ScheduleMode, ScheduleConfig};
 use fedspd_nn::{AdamSettings, EegNetConfig, FedBn, OptimiserConfig, SpdNetConfig};
 
+use crate::Error;
 use crate::config::{self, Config, Head, Mode, OptimiserKind, SchedulerKind};
 
 /// The SPDnet for matrices of a size.
@@ -91,8 +92,18 @@ pub(crate) fn server(config: &Config) -> ServerConfig {
     }
 }
 
-/// What a client does in a round. At one place the moments go on from epoch to epoch.
-pub(crate) fn solver(config: &Config) -> LocalEpochs {
+/// The method, both halves of it. At one place it is the plain average of the one client.
+pub(crate) fn method<T: Real>(config: &Config, wire: &Wire) -> Result<Method<T>, Error> {
+    let mu = config.federated.prox_mu;
+    let method = match config.mode {
+        Mode::Federated if mu > 0.0 => MethodConfig::FedProx { mu },
+        Mode::Federated | Mode::Centralised | Mode::Local => MethodConfig::FedAvg,
+    };
+    Ok(method.build(local_epochs(config), &server(config), wire)?)
+}
+
+/// The epochs of a client in a round. At one place the moments go on from epoch to epoch.
+pub(crate) fn local_epochs(config: &Config) -> LocalEpochs {
     let (adam, retraction) = (AdamSettings::default(), RetractionKind::Polar);
     let optimiser = match config.train.optimizer {
         OptimiserKind::Adam => OptimiserConfig::default(),
@@ -108,7 +119,6 @@ pub(crate) fn solver(config: &Config) -> LocalEpochs {
     LocalEpochs {
         optimiser,
         carry_state: !federated || config.federated.carry_state,
-        prox_mu: if federated { config.federated.prox_mu } else { 0.0 },
         land_first: federated && config.federated.aggregation == Aggregation::Euclidean,
     }
 }

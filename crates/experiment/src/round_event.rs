@@ -57,8 +57,8 @@ fn layer(layer: &fedspd_federated::LayerReport) -> LayerReport {
     LayerReport {
         name: layer.name.clone(),
         consensus: layer.consensus,
-        drift_mean: layer.drift_mean,
-        drift_max: layer.drift_max,
+        drift_mean: layer.drift_mean.unwrap_or(f64::NAN),
+        drift_max: layer.drift_max.unwrap_or(f64::NAN),
         proj_rl_distance: layer.proj_rl_distance.unwrap_or(f64::NAN),
     }
 }

@@ -1,6 +1,6 @@
 //! Files that are read again by this program alone: a mark, a checksum, and every bit of every number.
 
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Read};
 use std::path::Path;
 
 use fedspd_run::atomic;
@@ -21,6 +21,13 @@ pub(crate) fn write<C: Serialize>(path: &Path, magic: &Magic, content: &C) -> Re
     bytes.extend(Sha256::digest(&content));
     bytes.extend(content);
     Ok(atomic::write(path, &bytes)?)
+}
+
+/// Whether a file is there and begins with a mark.
+pub(crate) fn begins_with(path: &Path, magic: &Magic) -> bool {
+    let mut begin = [0; size_of::<Magic>()];
+    let read = std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut begin));
+    read.is_ok() && begin == *magic
 }
 
 /// Reads a file; none if it is not there.

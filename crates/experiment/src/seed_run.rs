@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Mutex;
 
-use fedspd_federated::{Desk, Shard, in_order, mean_loss};
+use fedspd_federated::{Shard, Worker, in_order, mean_loss};
 use fedspd_manifold::Real;
 use fedspd_nn::file::{self, Manifest};
 use fedspd_nn::{Evaluation, Model, ParamSet};
@@ -61,7 +61,7 @@ impl<T: Real, M: Model<T>> Setting<'_, T, M> {
         let config = &self.experiment.config;
         let pooled = design.pooled();
         let mut courses = Course::all(config, self.model, self.examples, design, &pooled, seed)?;
-        let mut desks = self.desks(design.clients.len())?;
+        let mut workers = self.workers(design.clients.len())?;
         let mut diary = Diary { seed, rounds: network::rounds(config), history: Vec::new() };
         if let Some(checkpoint) = store.as_deref().map(|store| store.checkpoint(seed)).transpose()?.flatten()
         {
@@ -84,7 +84,7 @@ impl<T: Real, M: Model<T>> Setting<'_, T, M> {
             warn(store.as_deref_mut(), observer, &warning)?;
         }
         for course in &mut courses {
-            for warning in course.federation.check(&mut desks)? {
+            for warning in course.federation.check(&mut workers)? {
                 warn(store.as_deref_mut(), observer, &warning)?;
             }
         }
@@ -100,10 +100,10 @@ impl<T: Real, M: Model<T>> Setting<'_, T, M> {
             let round = diary.done() + 1;
             // Where early stopping may end training sooner, every round is validated.
             let validated = is_due(round, round == diary.rounds, config.run.validate_every);
-            let done = self.one_round(&mut courses, &mut desks, validated)?;
+            let done = self.one_round(&mut courses, &mut workers, validated)?;
             let last = round == diary.rounds || courses.iter().all(|course| !course.active);
             let due = Due { validated, tested: is_due(round, last, config.run.eval_every) };
-            let scored = self.look_back(due, &courses, &mut desks, design, &done)?;
+            let scored = self.look_back(due, &courses, &mut workers, design, &done)?;
             let played = courses.iter().zip(done);
             let played = played
                 .filter_map(|(course, step)| Some((course.federation.server().members(), step.report?)));
@@ -117,7 +117,7 @@ impl<T: Real, M: Model<T>> Setting<'_, T, M> {
             observer.round(&progress);
         }
         let history = diary.history;
-        let finals = self.finish(&mut courses, &mut desks, design, &history)?;
+        let finals = self.finish(&mut courses, &mut workers, design, &history)?;
         let model = match store {
             Some(store) => {
                 self.save_model(seed, &courses, store, observer)?;
@@ -133,19 +133,19 @@ impl<T: Real, M: Model<T>> Setting<'_, T, M> {
     }
 
     /// One for each thread; or one whose batches are shared by all threads, where there is a single client.
-    fn desks(&self, clients: usize) -> Result<Vec<Desk<'_, T, M>>, Error> {
+    fn workers(&self, clients: usize) -> Result<Vec<Worker<'_, T, M>>, Error> {
         let (config, threads) = (&self.experiment.config, self.experiment.threads());
         let alone = config.mode == Mode::Centralised || clients == 1;
         let (count, each) = if alone { (1, threads) } else { (threads.min(clients), 1) };
-        let desks = (0..count).map(|_| Desk::new(self.model, config.train.batch, each));
-        Ok(desks.collect::<Result<_, _>>()?)
+        let workers = (0..count).map(|_| Worker::new(self.model, config.train.batch, each));
+        Ok(workers.collect::<Result<_, _>>()?)
     }
 
-    /// One round of every course: of a single one at all desks, of several each at one desk.
+    /// One round of every course: of a single one at all workers, of several each at one worker.
     fn one_round(
         &self,
         courses: &mut [Course<'_, T, M>],
-        desks: &mut [Desk<'_, T, M>],
+        workers: &mut [Worker<'_, T, M>],
         validated: bool,
     ) -> Result<Vec<Step>, Error> {
         let score = |shards: &[Shard], validation: &[Option<Evaluation>]| {
@@ -153,15 +153,15 @@ impl<T: Real, M: Model<T>> Setting<'_, T, M> {
                 .macro_f1(self.experiment.dataset.about())
         };
         if let [course] = courses {
-            return Ok(vec![course.round(desks, validated, score)?]);
+            return Ok(vec![course.round(workers, validated, score)?]);
         }
         let courses: Vec<Mutex<&mut Course<'_, T, M>>> = courses.iter_mut().map(Mutex::new).collect();
         let mut steps = Vec::with_capacity(courses.len());
-        let work = |desk: &mut Desk<'_, T, M>, place: usize| {
+        let work = |worker: &mut Worker<'_, T, M>, place: usize| {
             let mut course = courses[place].lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            course.round(std::slice::from_mut(desk), validated, score)
+            course.round(std::slice::from_mut(worker), validated, score)
         };
-        in_order(desks, courses.len(), work, |_, step| {
+        in_order(workers, courses.len(), work, |_, step| {
             steps.push(step?);
             Ok::<(), Error>(())
         })?;
@@ -173,7 +173,7 @@ impl<T: Real, M: Model<T>> Setting<'_, T, M> {
         &self,
         due: Due,
         courses: &[Course<'_, T, M>],
-        desks: &mut [Desk<'_, T, M>],
+        workers: &mut [Worker<'_, T, M>],
         design: &Design,
         steps: &[Step],
     ) -> Result<RoundScores, Error> {
@@ -189,7 +189,7 @@ impl<T: Real, M: Model<T>> Setting<'_, T, M> {
             None
         };
         let test = if due.tested {
-            Some(predict(courses, desks, |shard| &shard.test)?.tally(about, tests(design))?)
+            Some(predict(courses, workers, |shard| &shard.test)?.tally(about, tests(design))?)
         } else {
             None
         };
@@ -200,7 +200,7 @@ impl<T: Real, M: Model<T>> Setting<'_, T, M> {
     fn finish(
         &self,
         courses: &mut [Course<'_, T, M>],
-        desks: &mut [Desk<'_, T, M>],
+        workers: &mut [Worker<'_, T, M>],
         design: &Design,
         history: &[Past],
     ) -> Result<Vec<Score>, Error> {
@@ -209,7 +209,7 @@ impl<T: Real, M: Model<T>> Setting<'_, T, M> {
         for course in courses.iter_mut() {
             best_rounds.extend(course.return_to_best()?);
         }
-        let test = predict(courses, desks, |shard| &shard.test)?.tally(about, tests(design))?;
+        let test = predict(courses, workers, |shard| &shard.test)?.tally(about, tests(design))?;
         let mut feasibility = 0.0_f64;
         for course in courses.iter() {
             feasibility = feasibility.max(course.parameters().feasibility_error()?);
@@ -219,7 +219,7 @@ impl<T: Real, M: Model<T>> Setting<'_, T, M> {
         if let [course] = courses
             && !design.held_out.is_empty()
         {
-            let unseen = self.unseen(&course.parameters(), desks, design)?;
+            let unseen = self.unseen(&course.parameters(), workers, design)?;
             let groups = design.held_out.iter().map(|held_out| (&*held_out.subject, &held_out.trials[..]));
             finals.extend(unseen.tally(about, groups)?.scores(&about.classes, "held-out", "final_", true));
         }
@@ -231,7 +231,7 @@ impl<T: Real, M: Model<T>> Setting<'_, T, M> {
     fn unseen(
         &self,
         parameters: &ParamSet<T>,
-        desks: &mut [Desk<'_, T, M>],
+        workers: &mut [Worker<'_, T, M>],
         design: &Design,
     ) -> Result<Predicted, Error> {
         let mut unseen = Predicted::default();
@@ -243,7 +243,7 @@ impl<T: Real, M: Model<T>> Setting<'_, T, M> {
             };
             let mut parameters = parameters.clone();
             (self.calibrate)(&mut parameters, fitted)?;
-            unseen.add(tested, &desks[0].trainer.evaluate(&parameters, self.examples, tested)?);
+            unseen.add(tested, &workers[0].trainer.evaluate(&parameters, self.examples, tested)?);
         }
         Ok(unseen)
     }
@@ -288,12 +288,12 @@ fn checkpoint<T: Real, M: Model<T>>(
 /// What all courses make of some trials of all clients.
 fn predict<T: Real, M: Model<T>>(
     courses: &[Course<'_, T, M>],
-    desks: &mut [Desk<'_, T, M>],
+    workers: &mut [Worker<'_, T, M>],
     trials: fn(&Shard) -> &[usize],
 ) -> Result<Predicted, Error> {
     let mut predicted = Predicted::default();
     for course in courses {
-        let evaluations = course.evaluate(desks, trials)?;
+        let evaluations = course.evaluate(workers, trials)?;
         add(&mut predicted, course.shards().iter(), &evaluations, trials);
     }
     Ok(predicted)

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use fedspd_run::{Event, EventLog, RunFolder};
 
-use crate::Error;
 use crate::checkpoint::{Checkpoint, Resting};
+use crate::{Error, sealed};
 
 /// The growing files of a run folder.
 pub(crate) struct Store {
@@ -28,6 +28,11 @@ impl Store {
     /// Where a seed is; none if it has not begun.
     pub(crate) fn checkpoint<S: Resting>(&self, seed: u64) -> Result<Option<Checkpoint<S>>, Error> {
         Checkpoint::read(&self.folder.checkpoint(seed), &self.config_hash)
+    }
+
+    /// Whether the checkpoint of a seed is of this kind.
+    pub(crate) fn holds<S: Resting>(&self, seed: u64) -> bool {
+        sealed::begins_with(&self.folder.checkpoint(seed), S::MAGIC)
     }
 
     /// Forgets the rounds of a seed that come after its checkpoint: they will be played again.

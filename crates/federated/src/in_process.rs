@@ -4,8 +4,8 @@ use fedspd_manifold::Real;
 use fedspd_nn::{Evaluation, Model, ParamSet, Seed};
 
 use crate::error::check;
-use crate::server::{RoundReport, Server, ServerState, Update};
-use crate::{ClientState, Desk, Error, LocalSolver, Order, Part, Sender, in_order};
+use crate::server::{RoundReport, Server, ServerState};
+use crate::{Client, ClientMethod, ClientState, Error, Message, Order, Worker, in_order};
 
 /// The trials of a client, as places among the examples of the process.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,16 +19,17 @@ pub struct Shard {
 }
 
 /// Trials that are evaluated at a time where all clients use the same parameters: enough to fill
-/// the lanes of many vectors, few enough to keep all desks busy.
+/// the lanes of many vectors, few enough to keep all workers busy.
 const TRIALS_TOGETHER: usize = 128;
 
 /// All clients of a federation and its server, in one process. The examples are held once, whoever's they are.
 ///
-/// Its methods work at the desks that they are given, each on a thread of its own. Results do not depend on how many there are.
-pub struct Federation<'a, T: Real, M: Model<T>, S> {
+/// Its methods use the workers that they are given, each on a thread of its own. Results do not depend
+/// on how many there are.
+pub struct Federation<'a, T: Real, M: Model<T>> {
     examples: &'a M::Examples,
     shards: &'a [Shard],
-    solver: S,
+    method: Box<dyn ClientMethod<T>>,
     seed: Seed,
     server: Server<T>,
     states: Vec<ClientState>,
@@ -48,7 +49,7 @@ pub struct Round {
     pub validation_loss: f64,
 }
 
-impl<'a, T: Real, M: Model<T>, S: LocalSolver<T, M>> Federation<'a, T, M, S> {
+impl<'a, T: Real, M: Model<T>> Federation<'a, T, M> {
     /// A server, and one shard for each client that it knows. Numbers name the clients in random streams.
     ///
     /// # Errors
@@ -57,7 +58,7 @@ impl<'a, T: Real, M: Model<T>, S: LocalSolver<T, M>> Federation<'a, T, M, S> {
         examples: &'a M::Examples,
         shards: &'a [Shard],
         numbers: Vec<u32>,
-        solver: S,
+        method: Box<dyn ClientMethod<T>>,
         server: Server<T>,
         seed: Seed,
     ) -> Result<Self, Error> {
@@ -71,7 +72,7 @@ impl<'a, T: Real, M: Model<T>, S: LocalSolver<T, M>> Federation<'a, T, M, S> {
         Ok(Self {
             examples,
             shards,
-            solver,
+            method,
             seed,
             server,
             states: vec![ClientState::default(); members],
@@ -88,13 +89,13 @@ impl<'a, T: Real, M: Model<T>, S: LocalSolver<T, M>> Federation<'a, T, M, S> {
     ///
     /// # Errors
     /// As [`Model::check_before_training`], with the client's name.
-    pub fn check(&mut self, desks: &mut [Desk<'_, T, M>]) -> Result<Vec<String>, Error> {
+    pub fn check(&mut self, workers: &mut [Worker<'_, T, M>]) -> Result<Vec<String>, Error> {
         let mut warnings = Vec::new();
         let (server, shards, examples) = (&self.server, self.shards, self.examples);
         in_order(
-            desks,
+            workers,
             shards.len(),
-            |desk, client| desk.trainer.check(server.parameters(), examples, &shards[client].train),
+            |worker, client| worker.trainer.check(server.parameters(), examples, &shards[client].train),
             |client, looked| {
                 let name = &server.members()[client].name;
                 if let Some(warning) = looked? {
@@ -112,18 +113,26 @@ impl<'a, T: Real, M: Model<T>, S: LocalSolver<T, M>> Federation<'a, T, M, S> {
     ///
     /// # Errors
     /// As [`Server::submit`] and [`Server::close`]; [`Error::Network`] if validation fails.
-    pub fn round(&mut self, desks: &mut [Desk<'_, T, M>], validated: bool) -> Result<Round, Error> {
-        let mut states = self.train(desks)?;
-        let report = self.server.close()?;
-        for dropped in &report.dropped {
-            // A client that failed is as it was.
-            states.retain(|(client, _)| *client != dropped.client);
-        }
-        for (client, state) in states {
-            self.states[client] = state;
-        }
+    pub fn round(&mut self, workers: &mut [Worker<'_, T, M>], validated: bool) -> Result<Round, Error> {
+        let report = loop {
+            let replied = self.exchange(workers)?;
+            let closed = self.server.close()?;
+            let failed = match &closed {
+                Some(report) => &report.dropped[..],
+                None => self.server.dropped(),
+            };
+            for (client, state) in replied {
+                // A client that failed is as it was.
+                if failed.iter().all(|failed| failed.client != client) {
+                    self.states[client] = state;
+                }
+            }
+            if let Some(report) = closed {
+                break report;
+            }
+        };
         let validation = if validated {
-            self.evaluate(desks, |shard| &shard.validation)?
+            self.evaluate(workers, |shard| &shard.validation)?
         } else {
             vec![None; self.shards.len()]
         };
@@ -132,41 +141,40 @@ impl<'a, T: Real, M: Model<T>, S: LocalSolver<T, M>> Federation<'a, T, M, S> {
         Ok(Round { report, validation, validation_loss })
     }
 
-    /// Trains the clients of the round and submits their replies; returns what they would keep.
-    fn train(&mut self, desks: &mut [Desk<'_, T, M>]) -> Result<Vec<(usize, ClientState)>, Error> {
-        let Self { examples, shards, solver, seed, server, states, numbers } = self;
+    /// Does the work of an exchange and submits the replies. Returns what the clients would keep.
+    fn exchange(&mut self, workers: &mut [Worker<'_, T, M>]) -> Result<Vec<(usize, ClientState)>, Error> {
+        let Self { examples, shards, method, seed, server, states, numbers } = self;
         let plan = server.plan()?;
-        let (clients, start, wire) = (plan.clients.to_vec(), plan.parameters.clone(), server.wire().clone());
-        let (round, learning_rate, attachment) = (plan.round, plan.learning_rate, plan.attachment.to_vec());
+        let (exchange, learning_rate, message) = (plan.exchange, plan.learning_rate, plan.message);
+        let (clients, wire) = (plan.clients.to_vec(), server.wire().clone());
+        let mut start = server.parameters().clone();
+        wire.receive(&mut start, &message);
         let members = clients.iter().map(|&client| &server.members()[client]);
         let epochs: Vec<u32> = members.map(|member| server.config().work.of(member)).collect();
-        let work = |desk: &mut Desk<'_, T, M>, place: usize| {
+        let work = |worker: &mut Worker<'_, T, M>, place: usize| {
             let client = clients[place];
-            let (trials, number) = (&shards[client].train[..], numbers[client]);
-            let part =
-                Part { examples: *examples, trials, solver: &*solver, wire: &wire, seed: *seed, number };
             let order = Order {
-                round,
+                exchange,
                 epochs: epochs[place],
                 learning_rate,
                 parameters: &start,
-                attachment: &attachment,
+                message: &message,
             };
-            part.play(&order, &states[client], desk)
+            let trials = &shards[client].train[..];
+            let (method, number) = (&**method, numbers[client]);
+            Client { examples: *examples, trials, method, wire: &wire, seed: *seed, number }.reply(
+                &order,
+                &states[client],
+                worker,
+            )
         };
         let mut kept = Vec::with_capacity(clients.len());
-        in_order(desks, clients.len(), work, |place, reply| {
+        in_order(workers, clients.len(), work, |place, reply: Result<(Message, ClientState), String>| {
             let client = clients[place];
-            let reply = match reply {
-                Ok((parameters, trained, state)) => {
-                    kept.push((client, state));
-                    let sender = Sender { client, round };
-                    let message =
-                        server.aggregator().message(&wire, sender, &start, &parameters, &trained.extra)?;
-                    Ok(Update { message, trials: shards[client].train.len(), loss: trained.loss })
-                }
-                Err(reason) => Err(reason),
-            };
+            let reply = reply.map(|(message, state)| {
+                kept.push((client, state));
+                message
+            });
             server.submit(client, reply)
         })?;
         Ok(kept)
@@ -178,22 +186,22 @@ impl<'a, T: Real, M: Model<T>, S: LocalSolver<T, M>> Federation<'a, T, M, S> {
     /// [`Error::Network`] if a prediction fails.
     pub fn evaluate(
         &self,
-        desks: &mut [Desk<'_, T, M>],
+        workers: &mut [Worker<'_, T, M>],
         trials: impl Fn(&Shard) -> &[usize] + Sync,
     ) -> Result<Vec<Option<Evaluation>>, Error> {
         if self.server.wire().local_size() == 0 {
-            return self.evaluate_together(desks, trials);
+            return self.evaluate_together(workers, trials);
         }
         let mut evaluations = Vec::with_capacity(self.shards.len());
-        let work = |desk: &mut Desk<'_, T, M>, client: usize| {
+        let work = |worker: &mut Worker<'_, T, M>, client: usize| {
             let trials = trials(&self.shards[client]);
             if trials.is_empty() {
                 return Ok(None);
             }
             let parameters = self.parameters(client);
-            desk.trainer.evaluate(&parameters, self.examples, trials).map(Some)
+            worker.trainer.evaluate(&parameters, self.examples, trials).map(Some)
         };
-        in_order(desks, self.shards.len(), work, |_, evaluation| {
+        in_order(workers, self.shards.len(), work, |_, evaluation| {
             evaluations.push(evaluation?);
             Ok::<(), Error>(())
         })?;
@@ -204,7 +212,7 @@ impl<'a, T: Real, M: Model<T>, S: LocalSolver<T, M>> Federation<'a, T, M, S> {
     /// time as give the network enough trials to work on.
     fn evaluate_together(
         &self,
-        desks: &mut [Desk<'_, T, M>],
+        workers: &mut [Worker<'_, T, M>],
         trials: impl Fn(&Shard) -> &[usize] + Sync,
     ) -> Result<Vec<Option<Evaluation>>, Error> {
         let (parameters, mut evaluations) = (self.server.parameters(), vec![None; self.shards.len()]);
@@ -219,12 +227,12 @@ impl<'a, T: Real, M: Model<T>, S: LocalSolver<T, M>> Federation<'a, T, M, S> {
             }
             size += trials(shard).len();
         }
-        let work = |desk: &mut Desk<'_, T, M>, block: usize| {
+        let work = |worker: &mut Worker<'_, T, M>, block: usize| {
             let groups: Vec<&[usize]> =
                 blocks[block].iter().map(|&client| trials(&self.shards[client])).collect();
-            desk.trainer.evaluate_groups(parameters, self.examples, &groups)
+            worker.trainer.evaluate_groups(parameters, self.examples, &groups)
         };
-        in_order(desks, blocks.len(), work, |block, scored| {
+        in_order(workers, blocks.len(), work, |block, scored| {
             for (&client, evaluation) in blocks[block].iter().zip(scored?) {
                 evaluations[client] = Some(evaluation);
             }

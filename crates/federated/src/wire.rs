@@ -6,23 +6,22 @@ use std::sync::Arc;
 use fedspd_manifold::Real;
 use fedspd_nn::{Layout, ParamSet, Parameter, Scope};
 
-/// The numbers of a model by scope: shared ones in the order of the layout make a message, local ones stay with their client.
+use crate::message::{Kind, Message, Part, PartSpec};
+
+/// The parameters of a model by scope: shared ones are the parts of a message, local ones stay with
+/// their client.
 #[derive(Clone, Debug)]
 pub struct Wire {
     layout: Arc<Layout>,
-    shared: Vec<Range<usize>>,
     local: Vec<Range<usize>>,
 }
 
 impl Wire {
     /// That of a layout.
     pub fn new(layout: Arc<Layout>) -> Self {
-        let of = |scope: Scope| {
-            let parameters = layout.parameters().iter().filter(|parameter| parameter.scope == scope);
-            parameters.map(Parameter::range).collect()
-        };
-        let (shared, local) = (of(Scope::Shared), of(Scope::Local));
-        Self { layout, shared, local }
+        let local = layout.parameters().iter().filter(|parameter| parameter.scope == Scope::Local);
+        let local = local.map(Parameter::range).collect();
+        Self { layout, local }
     }
 
     /// Names, shapes and facts.
@@ -30,19 +29,38 @@ impl Wire {
         &self.layout
     }
 
-    /// The shared parameters in order, each with its place in a message.
-    pub fn parameters(&self) -> impl Iterator<Item = (&Parameter, Range<usize>)> {
-        let shared = self.layout.parameters().iter().filter(|parameter| parameter.scope == Scope::Shared);
-        shared.scan(0, |start, parameter| {
-            let range = *start..*start + parameter.size();
-            *start = range.end;
-            Some((parameter, range))
-        })
+    /// The shared parameters in order.
+    pub fn parameters(&self) -> impl Iterator<Item = &Parameter> {
+        self.layout.parameters().iter().filter(|parameter| parameter.scope == Scope::Shared)
     }
 
-    /// How many numbers a message has.
+    /// How many shared numbers there are.
     pub fn shared_size(&self) -> usize {
-        self.shared.iter().map(ExactSizeIterator::len).sum()
+        self.parameters().map(|parameter| parameter.size()).sum()
+    }
+
+    /// The parts of a message with the shared parameters.
+    pub fn specs<T: Real>(&self) -> Vec<PartSpec> {
+        let spec = |parameter: &Parameter| PartSpec::new(&parameter.name, &parameter.shape, Kind::of::<T>());
+        self.parameters().map(spec).collect()
+    }
+
+    /// A message with the shared parameters of a model.
+    pub fn message<T: Real>(&self, parameters: &ParamSet<T>) -> Message {
+        let part = |parameter: &Parameter| {
+            Part::real(&parameter.name, &parameter.shape, &parameters.values()[parameter.range()])
+        };
+        Message::new(self.parameters().map(part).collect())
+    }
+
+    /// Takes the shared parameters of a message that was checked.
+    pub fn receive<T: Real>(&self, parameters: &mut ParamSet<T>, message: &Message) {
+        for parameter in self.parameters() {
+            if let Some(numbers) = message.real(&parameter.name) {
+                let values = &mut parameters.values_mut()[parameter.range()];
+                values.iter_mut().zip(&*numbers).for_each(|(value, &number)| *value = T::from_f64(number));
+            }
+        }
     }
 
     /// How many numbers stay.
@@ -50,45 +68,18 @@ impl Wire {
         self.local.iter().map(ExactSizeIterator::len).sum()
     }
 
-    /// The shared numbers of a model.
-    pub fn shared<T: Real>(&self, parameters: &ParamSet<T>) -> Vec<T> {
-        gather(&self.shared, parameters)
-    }
-
     /// The local numbers of a model.
     pub fn local<T: Real>(&self, parameters: &ParamSet<T>) -> Vec<T> {
-        gather(&self.local, parameters)
+        self.local.iter().flat_map(|range| &parameters.values()[range.clone()]).copied().collect()
     }
 
     /// Parameters with a client's own local numbers, if it has some.
     pub fn with_local<T: Real>(&self, parameters: &ParamSet<T>, local: &[f64]) -> ParamSet<T> {
         let mut parameters = parameters.clone();
         if !local.is_empty() {
-            let local: Vec<T> = local.iter().map(|&value| T::from_f64(value)).collect();
-            self.put_local(&mut parameters, &local);
+            let places = self.local.iter().flat_map(Clone::clone);
+            places.zip(local).for_each(|(place, &value)| parameters.values_mut()[place] = T::from_f64(value));
         }
         parameters
     }
-
-    /// Puts shared numbers in their places.
-    pub fn put_shared<T: Real>(&self, parameters: &mut ParamSet<T>, values: &[T]) {
-        put(&self.shared, parameters, values);
-    }
-
-    /// Puts local numbers in their places.
-    pub fn put_local<T: Real>(&self, parameters: &mut ParamSet<T>, values: &[T]) {
-        put(&self.local, parameters, values);
-    }
-}
-
-fn put<T: Real>(ranges: &[Range<usize>], parameters: &mut ParamSet<T>, mut values: &[T]) {
-    for range in ranges {
-        let (here, rest) = values.split_at(range.len());
-        parameters.values_mut()[range.clone()].copy_from_slice(here);
-        values = rest;
-    }
-}
-
-fn gather<T: Real>(ranges: &[Range<usize>], parameters: &ParamSet<T>) -> Vec<T> {
-    ranges.iter().flat_map(|range| &parameters.values()[range.clone()]).copied().collect()
 }

@@ -1,8 +1,8 @@
 //! What a server keeps of its clients' replies.
 #![allow(clippy::unwrap_used)] // helpers of tests may panic as tests do
 
-use fedspd_federated::{Aggregation, Member, Server, ServerConfig, Update, Wire};
-use fedspd_nn::{Model, Seed, SpdNet, SpdNetConfig};
+use fedspd_federated::{Aggregation, LocalEpochs, Member, MethodConfig, Server, ServerConfig, Wire};
+use fedspd_nn::{Model, OptimiserConfig, Seed, SpdNet, SpdNetConfig};
 
 /// Memory does not grow with the number of replies, except where an average needs all of them and says so.
 #[test]
@@ -12,13 +12,12 @@ fn replies_are_taken_in_one_by_one() {
     let wire = Wire::new(net.layout().clone());
     // Messages beyond the first two, in bytes that were not given back.
     let growth = |aggregation| {
-        let members = (0..100).map(|client| Member { name: client.to_string() }).collect();
+        let members = (0..100).map(|client| Member { name: client.to_string(), trials: 1 }).collect();
         let config = ServerConfig { aggregation, ..ServerConfig::default() };
-        let mut server = Server::new(config, members, parameters.clone(), Seed(0)).unwrap();
-        let mut submit = |client| {
-            let message = wire.shared(&parameters);
-            server.submit(client, Ok(Update { message, trials: 1, loss: 0.0 })).unwrap();
-        };
+        let local = LocalEpochs::new(OptimiserConfig::default());
+        let method = MethodConfig::FedAvg.build(local, &config, &wire).unwrap().server;
+        let mut server = Server::new(config, members, parameters.clone(), method, Seed(0)).unwrap();
+        let mut submit = |client| server.submit(client, Ok(wire.message(&parameters))).unwrap();
         (0..2).for_each(&mut submit);
         allocation_counter::measure(|| (2..100).for_each(&mut submit)).bytes_current
     };

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from flwr.app import ConfigRecord, Context, Message, MetricRecord, RecordDict
+from flwr.app import ConfigRecord, Context, Message, RecordDict
 from flwr.clientapp import ClientApp
 from flwr.clientapp.typing import Mod
 
@@ -105,32 +105,24 @@ def _introduce(site: _core.Site, _: RecordDict) -> RecordDict:
 
 def _train(site: _core.Site, content: RecordDict) -> RecordDict:
     task = messages.told(content)
-    numbers, trials, loss = site.train(
+    reply = site.train(
         messages.entry(task, "run", str),
-        messages.entry(task, "round", int),
+        (messages.entry(task, "round", int), messages.entry(task, "exchange", int)),
         messages.entry(task, "epochs", int),
         messages.entry(task, "learning-rate", float),
-        _version(task),
-        messages.unpack(content, site.travelling, site.dtype),
+        messages.counted(task),
+        messages.unpack(content),
     )
-    return RecordDict(
-        {
-            "parameters": messages.pack(numbers, site.travelling, site.dtype),
-            "training": MetricRecord({"num-examples": trials, "loss": loss}),
-        }
-    )
+    return RecordDict({messages.PARTS: messages.pack(reply)})
 
 
 def _evaluate(site: _core.Site, content: RecordDict) -> RecordDict:
     task = messages.told(content)
-    numbers = messages.unpack(content, site.travelling, site.dtype)
-    run = messages.entry(task, "run", str)
-    # A server from before `validated` was there validates after every round.
-    validated = messages.entry(task, "validated", bool) if "validated" in task else True
-    tested = messages.entry(task, "tested", bool)
-    return messages.verdicts(*site.evaluate(run, numbers, _version(task), validated, tested))
-
-
-def _version(task: ConfigRecord) -> int | None:
-    since = messages.entry(task, "since", int)
-    return None if since == messages.NONE else since
+    verdicts = site.evaluate(
+        messages.entry(task, "run", str),
+        messages.unpack(content),
+        messages.counted(task),
+        messages.entry(task, "validated", bool),
+        messages.entry(task, "tested", bool),
+    )
+    return RecordDict({messages.PARTS: messages.pack(verdicts)})

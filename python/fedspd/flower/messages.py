@@ -1,18 +1,21 @@
-"""What travels: parameters as named arrays, everything else as numbers and text that anyone can read on the way."""
+"""What travels: the parts of a message as named arrays, the task as numbers and text that anyone can read on the way."""
 
 from __future__ import annotations
 
-from math import isfinite, prod
-from typing import Optional, TypeVar
+from typing import TypeVar
 
 import numpy as np
-from flwr.app import Array, ArrayRecord, ConfigRecord, MetricRecord, RecordDict
+from flwr.app import Array, ArrayRecord, ConfigRecord, RecordDict
 
-Layout = list[tuple[str, list[int]]]
-"""Names and shapes of the arrays, in their order."""
-Seen = Optional[tuple[float, list[int]]]
-"""The mean loss of a split, and its confusion matrix row by row."""
+Part = tuple[str, list[int], str, bytes]
+"""Name, shape, NumPy's name of the type, bytes: a part of a message, as the Rust core has it."""
+Place = tuple[int, int]
+"""A round and an exchange within it, both counted from 0."""
 
+KINDS = ("<f4", "<f8", "<u8")
+"""The types that a part may have."""
+PARTS = "message"
+"""The name of the record with the parts of a message."""
 NONE = -1
 """Before the first round that counts; records have no word for nothing."""
 
@@ -21,37 +24,30 @@ class Unfit(ValueError):
     """A message that is not what was asked for; says what is wrong with it."""
 
 
-def pack(numbers: bytes, layout: Layout, dtype: str) -> ArrayRecord:
-    """Parameters as they leave the Rust core, as named arrays."""
-    values = np.frombuffer(numbers, dtype)
-    arrays, start = {}, 0
-    for name, shape in layout:
-        arrays[name] = Array(values[start : start + prod(shape)].reshape(shape))
-        start += prod(shape)
-    return ArrayRecord(arrays)
+def pack(parts: list[Part]) -> ArrayRecord:
+    """A message of the Rust core as named arrays."""
+    return ArrayRecord({name: Array(np.frombuffer(numbers, kind).reshape(shape)) for name, shape, kind, numbers in parts})
 
 
-def unpack(record: RecordDict, layout: Layout, dtype: str) -> bytes:
-    """Named arrays as the Rust core takes them. Names, types and shapes must be those that are expected; what the numbers are is checked there."""
-    arrays = record.array_records.get("parameters")
-    if arrays is None:
-        raise Unfit("it sent no parameters")
-    expected = [name for name, _ in layout]
-    if sorted(arrays) != sorted(expected):
-        raise Unfit(f"it sent arrays {sorted(arrays)} where {sorted(expected)} were expected")
-    parts = []
-    for name, shape in layout:
-        try:
-            values = arrays[name].numpy()
-        except Exception as error:
-            raise Unfit(f"it sent something unreadable in `{name}`") from error
-        if list(values.shape) != shape or values.dtype != np.dtype(dtype):
-            raise Unfit(
-                f"it sent `{name}` with shape {list(values.shape)} of {values.dtype}"
-                f" where {shape} of {np.dtype(dtype)} was expected"
-            )
-        parts.append(np.ascontiguousarray(values).tobytes())
-    return b"".join(parts)
+def unpack(record: RecordDict) -> list[Part]:
+    """Named arrays as the Rust core takes them. Which parts there must be, and what their numbers may be, is checked there."""
+    records = record.array_records
+    if PARTS not in records:
+        raise Unfit("it sent no message")
+    left_over = sorted(set(records) - {PARTS})
+    if left_over:
+        raise Unfit(f"it sent a record of arrays `{left_over[0]}`, which is not part of the message")
+    return [_part(name, array) for name, array in records[PARTS].items()]
+
+
+def _part(name: str, array: Array) -> Part:
+    try:
+        values = array.numpy()
+    except Exception as error:
+        raise Unfit(f"it sent something unreadable in `{name}`") from error
+    if values.dtype.str not in KINDS:
+        raise Unfit(f"it sent `{name}` of type {values.dtype}, which no part of a message has")
+    return name, list(values.shape), values.dtype.str, np.ascontiguousarray(values).tobytes()
 
 
 def told(record: RecordDict) -> ConfigRecord:
@@ -84,42 +80,13 @@ def refused(record: RecordDict) -> str | None:
     return None if task is None or "fault" not in task else str(task["fault"])
 
 
-def measured(record: RecordDict, name: str) -> MetricRecord:
-    """Numbers by name."""
-    if name not in record.metric_records:
-        raise Unfit(f"it sent no record `{name}`")
-    return record.metric_records[name]
+def since(place: Place | None) -> dict[str, int]:
+    """The last exchange in which a site's reply counted, as entries of a task."""
+    round_, exchange = (NONE, 0) if place is None else place
+    return {"since": round_, "since-exchange": exchange}
 
 
-def number(record: MetricRecord, key: str) -> float:
-    """One number, finite."""
-    value = record.get(key)
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise Unfit(f"it sent no number `{key}`")
-    if not isfinite(value):
-        raise Unfit(f"it sent {value} as `{key}`")
-    return value
-
-
-def verdicts(validation: Seen, test: Seen) -> RecordDict:
-    """What a model made of a site's trials."""
-    seen = {"validation": validation, "test": test}
-    records = {
-        split: MetricRecord({"loss": verdict[0], "confusion": verdict[1]})
-        for split, verdict in seen.items()
-        if verdict is not None
-    }
-    return RecordDict({**records, "task": ConfigRecord({"judged": list(records)})})
-
-
-def verdict(record: RecordDict, split: str) -> Seen:
-    """What a model made of the trials of a split, if there was something to make of."""
-    told(record)
-    if split not in record.metric_records:
-        return None
-    metrics = record.metric_records[split]
-    confusion = metrics.get("confusion")
-    counts = [count for count in confusion if type(count) is int and count >= 0] if isinstance(confusion, list) else None
-    if counts is None or counts != confusion:
-        raise Unfit("it sent no confusion matrix")
-    return float(number(metrics, "loss")), counts
+def counted(task: ConfigRecord) -> Place | None:
+    """The last exchange in which a site's reply counted, if there is one."""
+    round_ = entry(task, "since", int)
+    return None if round_ == NONE else (round_, entry(task, "since-exchange", int))

@@ -121,51 +121,47 @@ class _Round:
     cutoff: float
 
     def play(self) -> None:
+        examination = None
+        while examination is None:
+            self._exchange()
+            examination = self.server.close()
+        self._examine(examination)
+        self.server.advance()
+
+    def _exchange(self) -> None:
         connected = self.roster.refresh()
         plan = self.server.plan()
-        arrays = messages.pack(plan["parameters"], self.server.travelling, self.server.dtype)
+        arrays, (round_, exchange) = messages.pack(plan["message"]), plan["exchange"]
         asked = {}
         for client, epochs, since in plan["clients"]:
             if client not in connected:
                 self.server.fail(client, "its node is not connected")
                 continue
-            task = {"round": plan["round"], "epochs": epochs, "learning-rate": plan["learning_rate"]}
-            asked[client] = self._message(client, "train", arrays, {**task, "since": _version(since)})
+            task = {"round": round_, "exchange": exchange, "epochs": epochs, "learning-rate": plan["learning_rate"]}
+            asked[client] = self._message(client, "train", arrays, {**task, **messages.since(since)})
         gather(self.grid, asked, self.cutoff, self._trained, self.server.fail)
-        self._examine(self.server.close())
-        self.server.advance()
 
     def _examine(self, examination: dict[str, Any]) -> None:
         asked_for = {key: examination[key] for key in ("validated", "tested")}
         if not any(asked_for.values()):
             return
         connected = self.roster.refresh()
-        arrays = messages.pack(examination["parameters"], self.server.travelling, self.server.dtype)
+        arrays = messages.pack(examination["message"])
         asked = {}
         for client, since in enumerate(examination["since"]):
             if client not in connected:
                 self.server.excuse(client, "its node is not connected")
                 continue
-            task = {**asked_for, "since": _version(since)}
-            asked[client] = self._message(client, "evaluate", arrays, task)
+            asked[client] = self._message(client, "evaluate", arrays, {**asked_for, **messages.since(since)})
         gather(self.grid, asked, self.cutoff, self._judged, self.server.excuse)
 
     def _message(self, client: int, kind: str, arrays: ArrayRecord, task: dict[str, Any]) -> Message:
         said = {**task, "run": self.server.identity, "config": self.config}
-        content = RecordDict({"parameters": arrays, "task": ConfigRecord(said)})
+        content = RecordDict({messages.PARTS: arrays, "task": ConfigRecord(said)})
         return Message(content, self.roster.nodes[client], kind, ttl=self.cutoff + GRACE)
 
     def _trained(self, client: int, content: RecordDict) -> None:
-        numbers = messages.unpack(content, self.server.travelling, self.server.dtype)
-        training = messages.measured(content, "training")
-        trials, loss = messages.number(training, "num-examples"), messages.number(training, "loss")
-        if trials != int(trials) or not 0 <= trials < 2**53:
-            raise messages.Unfit(f"it says that it trained on {trials} trials")
-        self.server.submit(client, numbers, int(trials), loss)
+        self.server.submit(client, messages.unpack(content))
 
     def _judged(self, client: int, content: RecordDict) -> None:
-        self.server.judge(client, messages.verdict(content, "validation"), messages.verdict(content, "test"))
-
-
-def _version(since: int | None) -> int:
-    return messages.NONE if since is None else since
+        self.server.judge(client, messages.unpack(content))

@@ -37,13 +37,13 @@ def fault(message, context, call_next):
         time.sleep(600)
     reply = call_next(message, context)
     if kind in ("nan", "off") and training and reply.has_content():
-        arrays = {name: array.numpy().copy() for name, array in reply.content["parameters"].items()}
+        arrays = {name: array.numpy().copy() for name, array in reply.content["message"].items()}
         first = next(iter(arrays))
         if kind == "nan":
             arrays[first].flat[3] = float("nan")
         else:
             arrays[first] *= 1.01
-        reply.content["parameters"] = ArrayRecord({name: Array(values) for name, values in arrays.items()})
+        reply.content["message"] = ArrayRecord({name: Array(values) for name, values in arrays.items()})
     return reply
 
 

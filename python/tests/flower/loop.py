@@ -45,23 +45,33 @@ def coordinator(config, folder, sites, quorum=1):
 
 def play_round(server, sites, lost=()):
     """One round; nothing is heard of those who are lost."""
-    plan = server.plan()
     # Replies may come in any order.
-    for client, epochs, since in reversed(plan["clients"]):
-        if client not in lost:
-            reply = sites[client].train(
-                server.identity, plan["round"], epochs, plan["learning_rate"], since, plan["parameters"]
-            )
-            server.submit(client, *reply)
+    for client, reply in reversed(train(server, sites, lost)):
+        server.submit(client, reply)
     examination = server.close()
-    for client, site in enumerate(sites):
-        if client not in lost:
-            since = examination["since"][client]
-            judged = site.evaluate(
-                server.identity, examination["parameters"], since, examination["validated"], examination["tested"]
-            )
-            server.judge(client, *judged)
+    for client, verdicts in judge(server, sites, examination, lost):
+        server.judge(client, verdicts)
     server.advance()
+
+
+def train(server, sites, lost=()):
+    """The clients that were asked, and their replies."""
+    plan = server.plan()
+    return [
+        (client, sites[client].train(server.identity, plan["exchange"], epochs, plan["learning_rate"], since, plan["message"]))
+        for client, epochs, since in plan["clients"]
+        if client not in lost
+    ]
+
+
+def judge(server, sites, examination, lost=()):
+    """All clients, and what the model made of their trials."""
+    asked = examination["validated"], examination["tested"]
+    return [
+        (client, site.evaluate(server.identity, examination["message"], examination["since"][client], *asked))
+        for client, site in enumerate(sites)
+        if client not in lost
+    ]
 
 
 def play(server, sites):

@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 
 import fedspd
@@ -63,8 +64,7 @@ def test_killed_at_any_point_it_goes_on(tmp_path):
     server = loop.coordinator(config, tmp_path / "broken", sites)
     loop.play_round(server, sites)
     plan = server.plan()
-    client, epochs, since = plan["clients"][0]
-    sites[client].train(server.identity, plan["round"], epochs, plan["learning_rate"], since, plan["parameters"])
+    loop.train(server, sites, lost=range(1, 4))
     del server, sites
     sites = loop.sites(config, tmp_path / "other state")
     server = loop.coordinator(config, tmp_path / "broken", sites)
@@ -78,23 +78,25 @@ def test_killed_at_any_point_it_goes_on(tmp_path):
     assert loop.coordinator(config, tmp_path / "broken", sites).finished
 
 
-def arrays(reply):
-    import numpy as np
-
-    return np.frombuffer(reply, "<f8").copy()
-
-
-def poisoned(kind, reply, trials, loss):
-    numbers = arrays(reply)
+def poisoned(kind, reply):
+    """A reply whose first part is spoilt."""
+    (name, shape, dtype, numbers), *others = reply
+    values = np.frombuffer(numbers, dtype).copy()
     if kind == "nan":
-        numbers[5] = math.nan
+        values[5] = math.nan
     elif kind == "off":
-        numbers[:] *= 1.01
+        values *= 1.01
     elif kind == "short":
-        return numbers[:-1].tobytes(), trials, loss
-    elif kind == "trials":
-        return reply, trials * 100, loss
-    return numbers.tobytes(), trials, loss
+        values = values[:-1]
+    elif kind == "single":
+        values, dtype = values.astype("<f4"), "<f4"
+    elif kind == "renamed":
+        name = "something"
+    elif kind == "missing":
+        return others
+    elif kind == "twice":
+        others.append((name, shape, dtype, numbers))
+    return [(name, shape, dtype, values.tobytes()), *others]
 
 
 @pytest.mark.parametrize(
@@ -102,28 +104,26 @@ def poisoned(kind, reply, trials, loss):
     [
         ("nan", "it sent NaN in `"),
         ("off", "it sent weights off the Stiefel manifold: |W^T W - I| = "),
-        ("short", "numbers where"),
-        ("trials", "it says that it trained on"),
+        ("short", "it sent `block0.weight` with 1151 numbers where 1152 were expected"),
+        ("single", "and type f32 where shape [64, 18] and type f64 were expected"),
+        ("renamed", "it sent `something`, which is not part of the message"),
+        ("missing", "it sent no `block0.weight`"),
+        ("twice", "it sent `block0.weight` twice"),
     ],
 )
 def test_a_bad_reply_is_named_and_does_not_count(tmp_path, caplog, kind, said):
     config = _core.resolve("", "sample", loop.settings(rounds=1))
     sites = loop.sites(config, tmp_path / "state")
     server = loop.coordinator(config, tmp_path / "run", sites)
-    plan = server.plan()
-    for client, epochs, since in plan["clients"]:
-        reply = sites[client].train(server.identity, plan["round"], epochs, plan["learning_rate"], since, plan["parameters"])
-        server.submit(client, *(poisoned(kind, *reply) if client == 2 else reply))
+    for client, reply in loop.train(server, sites):
+        server.submit(client, poisoned(kind, reply) if client == 2 else reply)
     examination = server.close()
-    assert examination["since"] == [0, 0, None, 0]
-    for client, site in enumerate(sites):
-        since = examination["since"][client]
-        judged = site.evaluate(
-            server.identity, examination["parameters"], since, examination["validated"], examination["tested"]
-        )
+    assert examination["since"] == [(0, 0), (0, 0), None, (0, 0)]
+    for client, verdicts in loop.judge(server, sites, examination):
         if client == 2:
-            judged = ((math.nan, judged[0][1]), judged[1])
-        server.judge(client, *judged)
+            wrong = ("validation.loss", [], "<f8", np.float64(math.nan).tobytes())
+            verdicts = [wrong if part[0] == wrong[0] else part for part in verdicts]
+        server.judge(client, verdicts)
     server.advance()
     assert server.finished
     warnings = [record.getMessage() for record in caplog.records]
@@ -172,15 +172,15 @@ def test_sites_that_do_not_fit_together(tmp_path):
 def test_a_state_that_is_not_there(tmp_path, caplog):
     config = _core.resolve("", "sample", loop.settings())
     site = loop.sites(config, tmp_path / "state")[0]
-    parameters = bytes(8 * 10)
+    message = [("block0.weight", [10], "<f8", bytes(8 * 10))]
     with pytest.raises(fedspd.Error, match="^its state after round 4 is not there$"):
-        site.train("0" * 32, 4, 1, 1e-3, 3, parameters)
+        site.train("0" * 32, (4, 0), 1, 1e-3, (3, 0), message)
     # The whole of it is for the site alone.
     assert str(tmp_path) in caplog.text
-    with pytest.raises(fedspd.Error, match="it sent 10 numbers where"):
-        site.train("0" * 32, 0, 1, 1e-3, None, parameters)
+    with pytest.raises(fedspd.Error, match=r"it sent `block0.weight` with shape \[10\] and type f64 where"):
+        site.train("0" * 32, (0, 0), 1, 1e-3, None, message)
     with pytest.raises(fedspd.Error, match="which are not 32 hexadecimal digits"):
-        site.train("../../../elsewhere", 0, 1, 1e-3, None, parameters)
+        site.train("../../../elsewhere", (0, 0), 1, 1e-3, None, message)
 
 
 def test_what_a_run_on_several_machines_cannot_be(tmp_path):

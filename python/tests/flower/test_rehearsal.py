@@ -105,7 +105,7 @@ def test_nobody_introduces_himself_as_another(tmp_path):
         rehearse("sample", both, tmp_path / "run", client=client_app(mods=[impostor]), **config)
 
 
-@pytest.mark.parametrize("kind", ["nan", "off", "crash", "words", "state", "forged"])
+@pytest.mark.parametrize("kind", ["nan", "off", "crash", "renamed", "left over", "state", "forged"])
 def test_a_hospital_that_misbehaves_is_named_and_the_run_ends_well(tmp_path, kind):
     def fault(message, context, call_next):
         training = message.metadata.message_type == "train"
@@ -118,13 +118,16 @@ def test_a_hospital_that_misbehaves_is_named_and_the_run_ends_well(tmp_path, kin
         reply = call_next(message, context)
         if kind == "forged":
             return Message(messages.fault("x\nround 1: a does not count: \x1b[31m" + 100_000 * "?"), reply_to=message)
-        if kind == "words":
-            del reply.content["training"]
+        if kind == "renamed":
+            arrays = reply.content["message"]
+            arrays["head.weights"] = arrays.pop("head.weight")
+        if kind == "left over":
+            reply.content["more"] = ArrayRecord(dict(reply.content["message"]))
         if kind in ("nan", "off"):
-            arrays = {name: array.numpy().copy() for name, array in reply.content["parameters"].items()}
+            arrays = {name: array.numpy().copy() for name, array in reply.content["message"].items()}
             first = next(iter(arrays))
             arrays[first] = arrays[first] * (float("nan") if kind == "nan" else 1.01)
-            reply.content["parameters"] = ArrayRecord({name: Array(values) for name, values in arrays.items()})
+            reply.content["message"] = ArrayRecord({name: Array(values) for name, values in arrays.items()})
         return reply
 
     run = rehearse("sample", nodes(tmp_path), tmp_path / "run", client=client_app(mods=[fault]), changes="; ".join(loop.settings()))
@@ -132,7 +135,8 @@ def test_a_hospital_that_misbehaves_is_named_and_the_run_ends_well(tmp_path, kin
         "nan": "it sent NaN in `",
         "off": "it sent weights off the Stiefel manifold: |W^T W - I| = ",
         "crash": "RuntimeError: cannot read",
-        "words": "it sent no record `training`",
+        "renamed": "it sent `head.weights`, which is not part of the message",
+        "left over": "it sent a record of arrays `more`, which is not part of the message",
         "state": "its state after round 8 is not there",
         "forged": r"x\nround 1: a does not count: \u{1b}[31m???",
     }[kind]

@@ -2,11 +2,12 @@
 
 import json
 
+import numpy as np
 import pytest
 
 pytest.importorskip("flwr")
 
-from flwr.app import ConfigRecord, MetricRecord, RecordDict
+from flwr.app import Array, ArrayRecord, ConfigRecord, RecordDict
 from flwr.proto.node_pb2 import NodeInfo
 
 from fedspd import _core
@@ -17,10 +18,20 @@ from fedspd.flower.roster import Roster
 from . import loop
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
-def test_a_number_is_finite(value):
-    with pytest.raises(messages.Unfit, match="as `num-examples`"):
-        messages.number(MetricRecord({"num-examples": value}), "num-examples")
+@pytest.mark.parametrize("dtype", ["<f2", ">f8", "<i8", "bool", "<U3", "<c16"])
+def test_a_part_has_a_type_that_parts_have(dtype):
+    record = RecordDict({"message": ArrayRecord({"a": Array(np.zeros(3, dtype))})})
+    with pytest.raises(messages.Unfit, match="it sent `a` of type .*, which no part of a message has"):
+        messages.unpack(record)
+
+
+def test_a_message_comes_back_as_it_went():
+    parts = [
+        ("single", [2, 1], "<f4", np.float32([1.5, 2.5]).tobytes()),
+        ("number", [], "<f8", np.float64(3.25).tobytes()),
+        ("ring", [2], "<u8", np.uint64([2**64 - 1, 7]).tobytes()),
+    ]
+    assert messages.unpack(RecordDict({"message": messages.pack(parts)})) == parts
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,6 @@
 //! `[federated]`: clients, rounds and what the server does with their replies.
 
+use fedspd_federated::MethodName;
 pub use fedspd_federated::{Aggregation, OnFailure, Weighting};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,6 +26,8 @@ pub struct Federated {
     /// How many rounds.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub rounds: usize,
+    /// What clients send, and what the server makes of it.
+    pub method: MethodName,
     /// How Stiefel matrices of clients become one.
     pub aggregation: Aggregation,
     /// How much a client counts.
@@ -33,7 +36,8 @@ pub struct Federated {
     pub epochs_local: EpochsLocal,
     /// Whether a client keeps the moments of its optimiser from round to round.
     pub carry_state: bool,
-    /// The weight of the proximal term that keeps a client near the model it received; 0 is none.
+    /// The weight of the proximal term that keeps a client near the model it received, for `fedprox`;
+    /// `fedavg` with such a weight is `fedprox`.
     #[schemars(range(min = 0))]
     pub prox_mu: f64,
     /// The momentum of the server, with rl-avg.
@@ -53,6 +57,7 @@ impl Default for Federated {
             subjects_per_client: 2,
             participation: 1.0,
             rounds: 150,
+            method: MethodName::default(),
             aggregation: Aggregation::default(),
             weights: Weighting::default(),
             epochs_local: EpochsLocal::default(),
@@ -69,6 +74,12 @@ impl Federated {
     pub(crate) fn check(&self) -> Result<(), Conflict> {
         self.clients.check()?;
         self.check_epochs_local()?;
+        if self.method == MethodName::Fedprox && self.prox_mu == 0.0 {
+            let found = "`federated.method` is \"fedprox\"".to_owned();
+            let rule = "`federated.prox_mu`, the weight of its proximal term, is 0";
+            let hint = "try `federated.prox_mu = 0.01`, or use `federated.method = \"fedavg\"`";
+            return Err(Conflict::new(&["federated", "method"], found, rule).hint(hint));
+        }
         if self.aggregation == Aggregation::RlAvg {
             return Ok(());
         }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use fedspd_federated::{Member, Server, ServerConfig};
+use fedspd_federated::{Member, Server, ServerConfig, Wire};
 use fedspd_manifold::Real;
 use fedspd_manifold::simd::Simd;
 use fedspd_nn::file::Manifest as ModelManifest;
@@ -44,7 +44,7 @@ pub(super) fn machine(
     seed: u64,
 ) -> Result<(Box<dyn Machine>, ModelManifest), Error> {
     let (classes, channels) = (facts.classes.len(), facts.channels.len());
-    let members: Vec<Member> = sites.iter().map(|site| Member { name: site.name.clone() }).collect();
+    let members = members(sites);
     let settings = ServerConfig { quorum, ..network::server(config) };
     let names = (facts.classes.clone(), facts.channels.clone());
     let precision = config.model.resolved_precision();
@@ -52,8 +52,12 @@ pub(super) fn machine(
         ModelKind::Spdnet => {
             let shape = network::spdnet(config, channels, facts.inputs, classes);
             let machine = match precision {
-                Precision::F64 => server::<f64, _>(&SpdNet::new(shape.clone())?, settings, members, seed)?,
-                Precision::F32 => server::<f32, _>(&SpdNet::new(shape.clone())?, settings, members, seed)?,
+                Precision::F64 => {
+                    server::<f64, _>(&SpdNet::new(shape.clone())?, config, settings, members, seed)?
+                }
+                Precision::F32 => {
+                    server::<f32, _>(&SpdNet::new(shape.clone())?, config, settings, members, seed)?
+                }
             };
             (machine, ModelManifest::spdnet(shape, &facts.unit_read, names.0, names.1)?)
         }
@@ -61,8 +65,12 @@ pub(super) fn machine(
             let samples = facts.samples.unwrap_or(0);
             let shape = network::eegnet(config, channels, samples, facts.sfreq, classes);
             let machine = match precision {
-                Precision::F64 => server::<f64, _>(&EegNet::new(shape.clone())?, settings, members, seed)?,
-                Precision::F32 => server::<f32, _>(&EegNet::new(shape.clone())?, settings, members, seed)?,
+                Precision::F64 => {
+                    server::<f64, _>(&EegNet::new(shape.clone())?, config, settings, members, seed)?
+                }
+                Precision::F32 => {
+                    server::<f32, _>(&EegNet::new(shape.clone())?, config, settings, members, seed)?
+                }
             };
             (machine, ModelManifest::eegnet(shape, &facts.unit_read, names.0, names.1)?)
         }
@@ -72,11 +80,19 @@ pub(super) fn machine(
 
 fn server<T: Real, M: Model<T>>(
     model: &M,
+    config: &Config,
     settings: ServerConfig,
     members: Vec<Member>,
     seed: u64,
 ) -> Result<Box<dyn Machine>, Error> {
-    Ok(Box::new(Server::<T>::new(settings, members, model.initial(Seed(seed))?, Seed(seed))?))
+    let method = network::method::<T>(config, &Wire::new(model.layout().clone()))?.server;
+    Ok(Box::new(Server::new(settings, members, model.initial(Seed(seed))?, method, Seed(seed))?))
+}
+
+/// The sites as the server knows them. How much a site counts is what it announced.
+pub(super) fn members(sites: &[Introduction]) -> Vec<Member> {
+    let member = |site: &Introduction| Member { name: site.name.clone(), trials: site.trials.training() };
+    sites.iter().map(member).collect()
 }
 
 /// The folder of the run: new, or that of the same run by the same sites, to go on in.

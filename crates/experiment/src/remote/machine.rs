@@ -1,32 +1,30 @@
-//! The server of either precision, with bytes where it has numbers.
+//! The server of either precision.
 
 use std::path::Path;
 
-use fedspd_federated::{RoundReport, Server, ServerState, Update, Wire};
+use fedspd_federated::{Dropped, Exchange, Message, RoundReport, Server, ServerState};
 use fedspd_manifold::Real;
 use fedspd_nn::Role;
 use fedspd_nn::file::{Manifest, save};
 
-use super::numbers::{from_bytes, to_bytes};
-use super::site::Reply;
 use crate::Error;
 
 pub(super) trait Machine: Send + Sync {
-    /// The round under way: who is asked, and how fast they train.
-    fn plan(&self) -> Result<(u32, Vec<usize>, f64), Error>;
+    /// The exchange under way: who is asked, their learning rate, and the message to them.
+    fn plan(&self) -> Result<(Exchange, Vec<usize>, f64, Message), Error>;
 
-    /// What clients receive.
-    fn sent(&self) -> Vec<u8>;
-
-    /// Names and shapes of the parameters that travel, in their order.
-    fn travelling(&self) -> Vec<(String, Vec<usize>)>;
+    /// The model, for evaluation.
+    fn model(&self) -> Message;
 
     /// How many numbers are trained.
     fn trained(&self) -> usize;
 
-    fn submit(&mut self, client: usize, reply: Result<Reply, String>) -> Result<(), Error>;
+    fn submit(&mut self, client: usize, reply: Result<Message, String>) -> Result<(), Error>;
 
-    fn close(&mut self) -> Result<RoundReport, Error>;
+    fn close(&mut self) -> Result<Option<RoundReport>, Error>;
+
+    /// Who failed so far in the round under way.
+    fn dropped(&self) -> &[Dropped];
 
     fn advance(&mut self, validation_loss: f64) -> Result<(), Error>;
 
@@ -40,25 +38,14 @@ pub(super) trait Machine: Send + Sync {
     fn save(&self, path: &Path, manifest: &Manifest) -> Result<(), fedspd_nn::Error>;
 }
 
-/// Names and shapes of the parameters that travel, in their order.
-pub(super) fn travelling(wire: &Wire) -> Vec<(String, Vec<usize>)> {
-    wire.parameters().map(|(parameter, _)| (parameter.name.clone(), parameter.shape.clone())).collect()
-}
-
 impl<T: Real> Machine for Server<T> {
-    fn plan(&self) -> Result<(u32, Vec<usize>, f64), Error> {
+    fn plan(&self) -> Result<(Exchange, Vec<usize>, f64, Message), Error> {
         let plan = Server::plan(self)?;
-        Ok((plan.round, plan.clients.to_vec(), plan.learning_rate))
+        Ok((plan.exchange, plan.clients.to_vec(), plan.learning_rate, plan.message))
     }
 
-    fn sent(&self) -> Vec<u8> {
-        let mut numbers = self.wire().shared(self.parameters());
-        numbers.extend_from_slice(self.aggregator().attachment());
-        to_bytes(&numbers)
-    }
-
-    fn travelling(&self) -> Vec<(String, Vec<usize>)> {
-        travelling(self.wire())
+    fn model(&self) -> Message {
+        self.wire().message(self.parameters())
     }
 
     fn trained(&self) -> usize {
@@ -66,15 +53,16 @@ impl<T: Real> Machine for Server<T> {
         parameters.filter(|parameter| parameter.role == Role::Trained).map(|parameter| parameter.size()).sum()
     }
 
-    fn submit(&mut self, client: usize, reply: Result<Reply, String>) -> Result<(), Error> {
-        let update = reply.and_then(|Reply { parameters, trials, loss }| {
-            Ok(Update { message: from_bytes(&parameters)?, trials, loss })
-        });
-        Ok(Server::submit(self, client, update)?)
+    fn submit(&mut self, client: usize, reply: Result<Message, String>) -> Result<(), Error> {
+        Ok(Server::submit(self, client, reply)?)
     }
 
-    fn close(&mut self) -> Result<RoundReport, Error> {
+    fn close(&mut self) -> Result<Option<RoundReport>, Error> {
         Ok(Server::close(self)?)
+    }
+
+    fn dropped(&self) -> &[Dropped] {
+        Server::dropped(self)
     }
 
     fn advance(&mut self, validation_loss: f64) -> Result<(), Error> {

@@ -2,12 +2,13 @@
 
 use std::time::Instant;
 
-use fedspd_federated::{Member, ServerState};
-use fedspd_run::{Confusion, Event, Status, headline};
+use fedspd_federated::{Exchange, ServerState};
+use fedspd_run::{Event, Status, headline};
 use serde::{Deserialize, Serialize};
 
+use super::begin;
 use super::coordinator::Coordinator;
-use super::site::{Judgement, Verdict};
+use super::verdict::{Verdict, Verdicts};
 use crate::checkpoint::{Checkpoint, Resting};
 use crate::diary::{is_due, warn};
 use crate::results::table;
@@ -16,17 +17,43 @@ use crate::runner::peak_memory;
 use crate::scores::{RoundScores, Score, Tally, Validation, finals};
 use crate::sealed::Magic;
 use crate::seed_run::SeedRun;
+use crate::store::Store;
 use crate::{Error, Observer};
 
 /// Between rounds: the server, and since when each site keeps what it has.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Rest {
     pub(super) server: ServerState,
-    pub(super) since: Vec<Option<u32>>,
+    pub(super) since: Vec<Option<Exchange>>,
 }
 
 impl Resting for Rest {
+    const MAGIC: &Magic = b"fedspd-sites-v2\n";
+}
+
+/// The same from before a round could have several exchanges.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct FormerRest {
+    server: ServerState,
+    since: Vec<Option<u32>>,
+}
+
+impl Resting for FormerRest {
     const MAGIC: &Magic = b"fedspd-sites-v1\n";
+}
+
+/// The checkpoint of a run, also one of the former kind.
+pub(super) fn checkpoint(store: &Store, seed: u64) -> Result<Option<Checkpoint<Rest>>, Error> {
+    if !store.holds::<FormerRest>(seed) {
+        return store.checkpoint(seed);
+    }
+    let former: Option<Checkpoint<FormerRest>> = store.checkpoint(seed)?;
+    Ok(former.map(|former| {
+        let first = |round| Exchange { round, number: 0 };
+        let since = former.state.since.into_iter().map(|round| round.map(first)).collect();
+        let Checkpoint { config_hash, history, finals, done, .. } = former;
+        Checkpoint { config_hash, state: Rest { server: former.state.server, since }, history, finals, done }
+    }))
 }
 
 impl Coordinator {
@@ -35,14 +62,14 @@ impl Coordinator {
     /// # Errors
     /// When the round is not closed; faults of the folder.
     pub fn advance(&mut self, observer: &mut (dyn Observer + Send)) -> Result<(), Error> {
-        let members: Vec<Member> = self.sites.iter().map(|site| Member { name: site.name.clone() }).collect();
+        let members = begin::members(&self.sites);
         let Some(report) = self.closed.take() else {
             let fault = "the round is not closed yet";
             return Err(fedspd_federated::Error::Order { asked: "advance", fault }.into());
         };
-        let (losses, validation) = self.tally(|judgement| judgement.validation.as_ref())?;
+        let (losses, validation) = self.tally(|verdicts| verdicts.validation.as_ref())?;
         let validation_loss = losses.iter().sum::<f64>() / losses.len() as f64;
-        let (_, test) = self.tally(|judgement| judgement.test.as_ref())?;
+        let (_, test) = self.tally(|verdicts| verdicts.test.as_ref())?;
         self.machine.advance(validation_loss)?;
         let round = self.diary.done() + 1;
         let last = round == self.diary.rounds;
@@ -61,12 +88,12 @@ impl Coordinator {
     }
 
     /// The losses of those who judged a split, and their confusions, in the order of the sites.
-    fn tally(&self, split: impl Fn(&Judgement) -> Option<&Verdict>) -> Result<(Vec<f64>, Tally), Error> {
+    fn tally(&self, split: impl Fn(&Verdicts) -> Option<&Verdict>) -> Result<(Vec<f64>, Tally), Error> {
         let classes = self.facts.classes.len();
         let (mut losses, mut tally) = (Vec::new(), Tally::new(classes));
-        for (site, judgement) in self.sites.iter().zip(&self.judgements) {
-            let Some(verdict) = judgement.as_ref().and_then(&split) else { continue };
-            tally.add(&site.name, verdict.loss, &Confusion::of(classes, &verdict.confusion)?)?;
+        for (site, verdicts) in self.sites.iter().zip(&self.verdicts) {
+            let Some(verdict) = verdicts.as_ref().and_then(&split) else { continue };
+            tally.add(&site.name, verdict.loss, &verdict.confusion)?;
             losses.push(verdict.loss);
         }
         Ok((losses, tally))
@@ -117,5 +144,45 @@ impl Coordinator {
         self.manifest.peak_memory_bytes = peak_memory();
         self.manifest.status = status;
         Ok(self.manifest.write(&self.folder.manifest())?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fedspd_nn::schedule::{Schedule, ScheduleConfig};
+    use fedspd_run::RunFolder;
+
+    use super::*;
+
+    #[test]
+    fn a_checkpoint_of_the_former_kind_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let (folder, _lock) = RunFolder::create(folder.path().join("run"), |_| Ok::<_, Error>(())).unwrap();
+        let mut store = Store::open(&folder, "hash").unwrap();
+        assert!(checkpoint(&store, 0).unwrap().is_none());
+        let schedule = Schedule::new(ScheduleConfig::Constant, 0.1).unwrap();
+        let server = postcard::to_allocvec(&(3_u32, vec![1.5_f64], schedule, vec![2.5_f64])).unwrap();
+        let server: ServerState = postcard::from_bytes(&server).unwrap();
+        let (since, config_hash) = (vec![Some(2), None], "hash".to_owned());
+        let former = Checkpoint {
+            config_hash,
+            state: FormerRest { server: server.clone(), since },
+            history: Vec::new(),
+            finals: Vec::new(),
+            done: false,
+        };
+        store.save(0, &former).unwrap();
+        let read = checkpoint(&store, 0).unwrap().unwrap().state;
+        assert_eq!(read.server, server);
+        assert_eq!(read.since, [Some(Exchange { round: 2, number: 0 }), None]);
+        let now = Checkpoint {
+            config_hash: former.config_hash,
+            state: read,
+            history: Vec::new(),
+            finals: Vec::new(),
+            done: true,
+        };
+        store.save(0, &now).unwrap();
+        assert!(checkpoint(&store, 0).unwrap().unwrap().done);
     }
 }

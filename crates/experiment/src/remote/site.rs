@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use fedspd_eeg::prepare::Progress;
-use fedspd_federated::Shard;
+use fedspd_federated::{Exchange, Message, Shard};
 use fedspd_manifold::Real;
 use fedspd_nn::{EegExamples, EegNet, Examples, Model, RawTrials, Seed, SpdNet, SpdTrials};
 use fedspd_run::Confusion;
@@ -11,6 +11,7 @@ use fedspd_run::Confusion;
 use super::identity::Identity;
 use super::introduction::{Counts, Facts, Introduction};
 use super::keepsake::Keepsakes;
+use super::verdict::{Verdict, Verdicts};
 use super::workbench::{Work, Workbench};
 use crate::Error;
 use crate::config::{Config, Precision};
@@ -31,50 +32,21 @@ pub struct Site {
     state: PathBuf,
 }
 
-/// What a round asks of a site.
+/// What an exchange asks of a site.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Assignment {
-    /// The run that the round is of.
+    /// The run that it is part of.
     pub run: Identity,
-    /// The round, counted from 0.
-    pub round: u32,
+    /// Which exchange.
+    pub exchange: Exchange,
     /// How many epochs.
     pub epochs: u32,
-    /// How fast.
+    /// The learning rate.
     pub learning_rate: f64,
-    /// The last round in which this site's reply counted: its state after that is what it begins with.
-    pub since: Option<u32>,
-    /// What it starts from.
-    pub parameters: Vec<u8>,
-}
-
-/// What a site sends after training.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Reply {
-    /// What it learned.
-    pub parameters: Vec<u8>,
-    /// How many trials it trained on.
-    pub trials: usize,
-    /// The mean loss of its last epoch.
-    pub loss: f64,
-}
-
-/// What a model made of the trials of one split.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Verdict {
-    /// The mean cross-entropy.
-    pub loss: f64,
-    /// How often each class was taken for each: a row for each true class.
-    pub confusion: Vec<u64>,
-}
-
-/// What a model made of a site's trials; nothing where it has none, or was not asked.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Judgement {
-    /// Of its validation trials.
-    pub validation: Option<Verdict>,
-    /// Of its test trials.
-    pub test: Option<Verdict>,
+    /// The last exchange in which this site's reply counted: its state after that is what it begins with.
+    pub since: Option<Exchange>,
+    /// The message of the server.
+    pub message: Message,
 }
 
 impl Site {
@@ -118,11 +90,6 @@ impl Site {
         })
     }
 
-    /// Names and shapes of the parameters that travel, in their order.
-    pub fn travelling(&self) -> Vec<(String, Vec<usize>)> {
-        self.work.travelling()
-    }
-
     /// What the server must know of it.
     ///
     /// # Errors
@@ -155,14 +122,14 @@ impl Site {
         })
     }
 
-    /// A round's work. What is to be kept is on the disk before the reply is given.
+    /// The reply to a message of the server. What is to be kept is on the disk before it is given.
     ///
     /// # Errors
     /// [`Error::SiteFailed`] if training fails; [`Error::SiteState`] if the state that the server asks for is not there; [`Error::Message`].
-    pub fn train(&self, task: &Assignment) -> Result<Reply, Error> {
+    pub fn train(&self, task: &Assignment) -> Result<Message, Error> {
         let keepsakes = Keepsakes::new(&self.state, &task.run, self.number);
         let (reply, state) = self.work.train(task, &keepsakes.read(task.since)?)?;
-        keepsakes.write(task.round, state)?;
+        keepsakes.write(task.exchange, state)?;
         Ok(reply)
     }
 
@@ -173,24 +140,24 @@ impl Site {
     pub fn evaluate(
         &self,
         run: &Identity,
-        parameters: &[u8],
-        since: Option<u32>,
+        model: &Message,
+        since: Option<Exchange>,
         validated: bool,
         tested: bool,
-    ) -> Result<Judgement, Error> {
+    ) -> Result<Message, Error> {
         let state = Keepsakes::new(&self.state, run, self.number).read(since)?;
         let about = self.experiment.dataset.about();
         let verdict = |trials: &[usize]| -> Result<Option<Verdict>, Error> {
-            let Some(evaluation) = self.work.evaluate(parameters, &state, trials)? else { return Ok(None) };
+            let Some(evaluation) = self.work.evaluate(model, &state, trials)? else { return Ok(None) };
             let mut confusion = Confusion::new(about.classes.len());
             for (&trial, &predicted) in trials.iter().zip(&evaluation.predictions) {
                 confusion.add(about.origins[trial].label, predicted)?;
             }
-            Ok(Some(Verdict { loss: evaluation.loss, confusion: confusion.counts().to_vec() }))
+            Ok(Some(Verdict { loss: evaluation.loss, confusion }))
         };
         let validation = if validated { verdict(&self.shard.validation)? } else { None };
         let test = if tested { verdict(&self.shard.test)? } else { None };
-        Ok(Judgement { validation, test })
+        Ok(Verdicts { validation, test }.message())
     }
 }
 

@@ -110,7 +110,7 @@ fn unknown_keys_at_every_level() {
         file(
             "[align]\nmethod = 'riemannian'",
             "unknown key `align.method` in bad.toml, line 3, column 1",
-            "the keys of [align] are calibration, fit, kind",
+            "did you mean `federated.method`? the keys of [align] are calibration, fit, kind",
         ),
         file(
             "[model]\nlr = 0.1",
@@ -125,7 +125,7 @@ fn unknown_keys_at_every_level() {
         file(
             "[federated]\n  agregation = 'rl-avg'",
             "unknown key `federated.agregation` in bad.toml, line 3, column 3",
-            "did you mean `aggregation`? the keys of [federated] are aggregation, carry_state, clients, epochs_local, on_client_failure, participation, prox_mu, rounds, server_lr, server_momentum, subjects_per_client, weights",
+            "did you mean `aggregation`? the keys of [federated] are aggregation, carry_state, clients, epochs_local, method, on_client_failure, participation, prox_mu, rounds, server_lr, server_momentum, subjects_per_client, weights",
         ),
         file(
             "split = { stratify = true }",
@@ -595,6 +595,16 @@ fn contradictions() {
             "did you mean `north`? the clients are north, south",
         ),
         file(
+            "federated.method = 'fedprox'",
+            "`federated.method` is \"fedprox\" in bad.toml, line 2, column 20; `federated.prox_mu`, the weight of its proximal term, is 0",
+            "try `federated.prox_mu = 0.01`, or use `federated.method = \"fedavg\"`",
+        ),
+        file(
+            "federated.method = 'scafold'",
+            "unknown value 'scafold' of `federated.method` in bad.toml, line 2, column 20",
+            "choices: fedavg, fedprox",
+        ),
+        file(
             "federated.server_momentum = 0.9",
             "`federated.server_momentum` is 0.9 in bad.toml, line 2, column 29; the server takes steps of its own only with the aggregation \"rl-avg\"",
             "use `federated.aggregation = \"rl-avg\"`",
@@ -626,7 +636,7 @@ fn overrides() {
         set(
             &["federated.agregation=rl-avg"],
             "unknown key `federated.agregation` in the override `federated.agregation=rl-avg`",
-            "did you mean `aggregation`? the keys of [federated] are aggregation, carry_state, clients, epochs_local, on_client_failure, participation, prox_mu, rounds, server_lr, server_momentum, subjects_per_client, weights",
+            "did you mean `aggregation`? the keys of [federated] are aggregation, carry_state, clients, epochs_local, method, on_client_failure, participation, prox_mu, rounds, server_lr, server_momentum, subjects_per_client, weights",
         ),
         set(
             &["federated.aggregation=rlavg"],

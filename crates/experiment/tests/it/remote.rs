@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use fedspd_experiment::config::{Config, Preset};
-use fedspd_experiment::remote::{Assignment, Coordinator, Identity, Introduction, Reply, Site, at_home};
+use fedspd_experiment::remote::{Assignment, Coordinator, Identity, Introduction, Site, at_home};
 use fedspd_experiment::{Error, Experiment, run};
+use fedspd_federated::{Exchange, LOSS, Message, Numbers, Part};
 use fedspd_run::Status;
 use serde_json::json;
 
@@ -29,16 +30,16 @@ fn coordinator(config: &Config, folder: &Path, sites: &[Site]) -> Coordinator {
     Coordinator::open(config.clone(), "sample", folder, introductions, 1, &mut ()).unwrap()
 }
 
-fn train(server: &Coordinator, sites: &[Site]) -> Vec<(usize, Reply)> {
+fn train(server: &Coordinator, sites: &[Site]) -> Vec<(usize, Message)> {
     let plan = server.plan().unwrap();
     let reply = |asked: &fedspd_experiment::remote::Asked| {
         let task = Assignment {
             run: server.identity().clone(),
-            round: plan.round,
+            exchange: plan.exchange,
             epochs: asked.epochs,
             learning_rate: plan.learning_rate,
             since: asked.since,
-            parameters: plan.parameters.clone(),
+            message: plan.message.clone(),
         };
         (asked.client, sites[asked.client].train(&task).unwrap())
     };
@@ -49,13 +50,12 @@ fn round(server: &mut Coordinator, sites: &[Site]) {
     for (client, reply) in train(server, sites) {
         server.submit(client, Ok(reply)).unwrap();
     }
-    let asked = server.close().unwrap();
+    let asked = server.close().unwrap().unwrap();
     for (client, site) in sites.iter().enumerate() {
         let since = asked.since[client];
-        let judgement = site
-            .evaluate(server.identity(), &asked.parameters, since, asked.validated, asked.tested)
-            .unwrap();
-        server.judge(client, Ok(judgement), &mut ()).unwrap();
+        let verdicts =
+            site.evaluate(server.identity(), &asked.message, since, asked.validated, asked.tested).unwrap();
+        server.judge(client, Ok(verdicts), &mut ()).unwrap();
     }
     server.advance(&mut ()).unwrap();
 }
@@ -135,13 +135,14 @@ fn nothing_of_a_sites_disk_is_told_abroad() {
     let config = config(&[]);
     let site = &sites(&config, folder.path())[0];
     let run: Identity = "0123456789abcdef0123456789abcdef".parse().unwrap();
-    let missing = site.evaluate(&run, &[], Some(6), true, true).unwrap_err();
+    let (model, since) = (Message::default(), Some(Exchange { round: 6, number: 0 }));
+    let missing = site.evaluate(&run, &model, since, true, true).unwrap_err();
     assert!(missing.to_string().contains(&*folder.path().to_string_lossy()), "{missing}");
     assert_eq!(missing.abroad(), "its state after round 7 is not there");
     let state = folder.path().join(format!("run-{run}/site-0/round-0007.state"));
     std::fs::create_dir_all(state.parent().unwrap()).unwrap();
     std::fs::write(&state, "something else").unwrap();
-    let damaged = site.evaluate(&run, &[], Some(6), true, true).unwrap_err();
+    let damaged = site.evaluate(&run, &model, since, true, true).unwrap_err();
     assert_eq!(damaged.abroad(), "it could not do what was asked; its own log says why");
 }
 
@@ -194,21 +195,26 @@ fn numbers_that_cannot_be_do_not_count() {
     let all = sites(&config, folder.path());
     let mut server = coordinator(&config, &folder.path().join("run"), &all);
     for (client, reply) in train(&server, &all) {
-        let loss = if client == 1 { -1e308 } else { reply.loss };
-        server.submit(client, Ok(Reply { loss, ..reply })).unwrap();
-    }
-    let asked = server.close().unwrap();
-    assert_eq!(asked.since, [Some(0), None]);
-    for (client, site) in all.iter().enumerate() {
-        let mut judgement =
-            site.evaluate(server.identity(), &asked.parameters, asked.since[client], true, true).unwrap();
+        let mut parts = reply.into_parts();
         if client == 1 {
-            let seen = judgement.test.as_mut().unwrap();
-            let support: u64 = seen.confusion[..4].iter().sum();
-            // Wraps around to as many trials as there are.
-            seen.confusion[..4].copy_from_slice(&[u64::MAX / 2 + 1, u64::MAX / 2 + 1, support, 0]);
+            parts.retain(|part| part.name != LOSS);
+            parts.push(Part::loss(-1e308));
         }
-        server.judge(client, Ok(judgement), &mut ()).unwrap();
+        server.submit(client, Ok(Message::new(parts))).unwrap();
+    }
+    let asked = server.close().unwrap().unwrap();
+    assert_eq!(asked.since, [Some(Exchange::default()), None]);
+    for (client, site) in all.iter().enumerate() {
+        let verdicts =
+            site.evaluate(server.identity(), &asked.message, asked.since[client], true, true).unwrap();
+        let mut parts = verdicts.into_parts();
+        let confusion = parts.iter_mut().find(|part| part.name == "test.confusion").unwrap();
+        if let (1, Numbers::U64(counts)) = (client, &mut confusion.numbers) {
+            let support: u64 = counts[..4].iter().sum();
+            // Wraps around to as many trials as there are.
+            counts[..4].copy_from_slice(&[u64::MAX / 2 + 1, u64::MAX / 2 + 1, support, 0]);
+        }
+        server.judge(client, Ok(Message::new(parts)), &mut ()).unwrap();
     }
     server.advance(&mut ()).unwrap();
     let events = std::fs::read_to_string(folder.path().join("run/events.jsonl")).unwrap();

@@ -5,8 +5,8 @@ use fedspd_manifold::{Error as GeometryError, Matrix, Real};
 use fedspd_nn::ParamSet;
 
 use super::sums::{Sum, Sums};
-use super::{Aggregator, Fault, Merged};
-use crate::Error;
+use super::{Aggregator, Fault, LayerReport};
+use crate::{Error, Message};
 
 #[derive(Clone, Copy)]
 pub(super) enum Rule {
@@ -28,21 +28,20 @@ impl FromSum {
 }
 
 impl<T: Real> Aggregator<T> for FromSum {
-    fn check(&mut self, message: &[T]) -> Result<(), Fault> {
-        self.sums.check(message)
+    fn check(&mut self, reply: &Message) -> Result<(), Fault> {
+        self.sums.check::<T>(reply)
     }
 
-    fn add(&mut self, _: usize, weight: f64, previous: &ParamSet<T>, message: &[T]) -> Result<(), Error> {
-        self.sums.add(weight, previous, message)
+    fn add(&mut self, weight: f64, previous: &ParamSet<T>, reply: &Message) -> Result<(), Error> {
+        self.sums.add(weight, previous, reply)
     }
 
-    fn finish(&mut self, parameters: &mut ParamSet<T>) -> Result<Merged, Error> {
+    fn finish(&mut self, parameters: &mut ParamSet<T>) -> Result<Vec<LayerReport>, Error> {
         let rule = self.rule;
-        let layers = self.sums.finish(parameters, |_, sum, previous| match sum {
+        self.sums.finish(parameters, |_, sum, previous| match sum {
             Sum::Euclidean(sum) => Ok((sum.mean(), false)),
             Sum::Stiefel(layer) => average(rule, &layer.matrix(previous)?, &layer.sum),
-        })?;
-        Ok(Merged { layers })
+        })
     }
 }
 

@@ -5,8 +5,8 @@ use fedspd_manifold::{IterationLimits, Matrix, Real, StiefelMetric};
 use fedspd_nn::ParamSet;
 
 use super::sums::{Sum, Sums};
-use super::{Aggregator, Fault, Merged};
-use crate::Error;
+use super::{Aggregator, Fault, LayerReport};
+use crate::{Error, Message};
 
 /// Beyond these the mean is the same to all digits that matter in training.
 const LIMITS: IterationLimits = IterationLimits { tolerance: 1e-10, iterations: 200 };
@@ -14,45 +14,44 @@ const LIMITS: IterationLimits = IterationLimits { tolerance: 1e-10, iterations: 
 pub(super) struct Karcher {
     sums: Sums,
     weights: Vec<f64>,
-    /// For each part of the sums, the matrices of all replies; none for Euclidean parts.
+    /// For each parameter, the matrices of all replies; none for Euclidean ones.
     points: Vec<Vec<Matrix<f64>>>,
 }
 
 impl Karcher {
-    pub(super) fn new(mut sums: Sums) -> Self {
-        let parts = sums.parts().len();
-        Self { sums, weights: Vec::new(), points: vec![Vec::new(); parts] }
+    pub(super) fn new(sums: Sums) -> Self {
+        let points = vec![Vec::new(); sums.parameters().len()];
+        Self { sums, weights: Vec::new(), points }
     }
 }
 
 impl<T: Real> Aggregator<T> for Karcher {
-    fn check(&mut self, message: &[T]) -> Result<(), Fault> {
-        self.sums.check(message)
+    fn check(&mut self, reply: &Message) -> Result<(), Fault> {
+        self.sums.check::<T>(reply)
     }
 
-    fn add(&mut self, _: usize, weight: f64, previous: &ParamSet<T>, message: &[T]) -> Result<(), Error> {
-        self.sums.add(weight, previous, message)?;
+    fn add(&mut self, weight: f64, previous: &ParamSet<T>, reply: &Message) -> Result<(), Error> {
+        self.sums.add(weight, previous, reply)?;
         self.weights.push(weight);
-        for (part, points) in self.sums.parts().iter_mut().zip(&mut self.points) {
-            if let Sum::Stiefel(layer) = &part.sum {
-                let matrix = layer.matrix(&T::widen(&message[part.message.clone()]));
-                points
-                    .push(matrix.map_err(|source| Error::Average { parameter: part.name.clone(), source })?);
+        for (parameter, points) in self.sums.parameters().iter().zip(&mut self.points) {
+            if let Sum::Stiefel(layer) = &parameter.sum {
+                let matrix = layer.matrix(&parameter.values(reply));
+                let fault = |source| Error::Average { parameter: parameter.name.clone(), source };
+                points.push(matrix.map_err(fault)?);
             }
         }
         Ok(())
     }
 
-    fn finish(&mut self, parameters: &mut ParamSet<T>) -> Result<Merged, Error> {
+    fn finish(&mut self, parameters: &mut ParamSet<T>) -> Result<Vec<LayerReport>, Error> {
         let (weights, points) = (std::mem::take(&mut self.weights), &mut self.points);
-        let layers = self.sums.finish(parameters, |index, sum, _| match sum {
+        self.sums.finish(parameters, |index, sum, _| match sum {
             Sum::Euclidean(sum) => Ok((sum.mean(), false)),
             Sum::Stiefel(_) => {
                 let points = std::mem::take(&mut points[index]);
                 let mean = karcher_mean(StiefelMetric::Embedded, &points, Some(&weights), LIMITS)?;
                 Ok((mean.point.as_slice().to_vec(), false))
             }
-        })?;
-        Ok(Merged { layers })
+        })
     }
 }

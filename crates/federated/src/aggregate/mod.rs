@@ -23,7 +23,8 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error as ThisError;
 
 use crate::error::check;
-use crate::{Error, Wire};
+use crate::method::expect_numbers;
+use crate::{Error, Message, Wire};
 use momentum::Momentum;
 
 /// How Stiefel matrices of clients become one. Euclidean parameters are averaged in every case.
@@ -64,59 +65,33 @@ impl Aggregation {
         if self != Self::Karcher {
             return 0;
         }
-        let stiefel = |(parameter, _): &(&fedspd_nn::Parameter, _)| parameter.geometry == Geometry::Stiefel;
-        wire.parameters().filter(stiefel).map(|(parameter, _)| parameter.size()).sum()
+        let stiefel = |parameter: &&fedspd_nn::Parameter| parameter.geometry == Geometry::Stiefel;
+        wire.parameters().filter(stiefel).map(|parameter| parameter.size()).sum()
     }
 }
 
-/// Makes the next parameters from messages, which come in the order of the clients.
+/// Makes the next parameters from replies, which come in the order of the clients.
 ///
-/// A message begins with a client's shared parameters. The seam is wide enough for what is not built here: an average that needs only sums never stores
-/// a message, so it works behind a secure sum; one that clips and adds noise does so in [`Aggregator::message`] and [`Aggregator::finish`]; a robust mean
-/// stores what it is given, as the Karcher mean does; a method with control variates sends their changes as [`crate::Trained::extra`] and hands the common
-/// one out as [`Aggregator::attachment`]; one that corrects for how often a client took part counts its messages. [`crate::Server::with_aggregator`] takes any.
+/// It reads the parts of the shared parameters and leaves the others to the method.
 pub trait Aggregator<T: Real>: Send + Sync {
-    /// What a client sends after training; by default its shared parameters as they are, and what its solver adds. Who sends, and in which round, is what the
-    /// masks of a secure sum or noise of its own are drawn by.
-    ///
-    /// # Errors
-    /// Those of what is done to them.
-    fn message(
-        &self,
-        wire: &Wire,
-        _sender: Sender,
-        _start: &ParamSet<T>,
-        trained: &ParamSet<T>,
-        extra: &[T],
-    ) -> Result<Vec<T>, Error> {
-        let mut message = wire.shared(trained);
-        message.extend_from_slice(extra);
-        Ok(message)
-    }
-
-    /// What clients receive beside the parameters; by default nothing.
-    fn attachment(&self) -> &[T] {
-        &[]
-    }
-
-    /// Looks at a message before it counts.
+    /// Checks a reply before it counts.
     ///
     /// # Errors
     /// What is wrong with it.
-    fn check(&mut self, message: &[T]) -> Result<(), Fault>;
+    fn check(&mut self, reply: &Message) -> Result<(), Fault>;
 
-    /// Takes a message that was checked, of the client with that number.
+    /// Takes a reply that was checked.
     ///
     /// # Errors
     /// [`Error::Average`] for a weight that cannot be used.
-    fn add(&mut self, client: usize, weight: f64, previous: &ParamSet<T>, message: &[T])
-    -> Result<(), Error>;
+    fn add(&mut self, weight: f64, previous: &ParamSet<T>, reply: &Message) -> Result<(), Error>;
 
-    /// Ends the round: writes the shared parameters, and is ready for the next.
+    /// Writes the shared parameters, and is ready for the next round. Returns what it did to each
+    /// shared Stiefel parameter.
     ///
     /// # Errors
     /// [`Error::Average`] if the average does not exist.
-    fn finish(&mut self, parameters: &mut ParamSet<T>) -> Result<Merged, Error>;
+    fn finish(&mut self, parameters: &mut ParamSet<T>) -> Result<Vec<LayerReport>, Error>;
 
     /// What it remembers from round to round.
     fn memory(&self) -> Vec<f64> {
@@ -128,31 +103,39 @@ pub trait Aggregator<T: Real>: Send + Sync {
     /// # Errors
     /// [`Error::State`] if that is not its own.
     fn recall(&mut self, memory: &[f64]) -> Result<(), Error> {
-        let (what, expected, found) = ("numbers that the aggregation remembers", 0, memory.len());
-        if found == expected { Ok(()) } else { Err(Error::State { what, expected, found }) }
+        expect_numbers(memory, 0)
     }
-}
-
-/// Who sends a message, and in which round.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sender {
-    /// The client, by its number.
-    pub client: usize,
-    /// The round, counted from 0.
-    pub round: u32,
 }
 
 /// What is wrong with a message.
 #[derive(Clone, Debug, PartialEq, ThisError)]
 #[non_exhaustive]
 pub enum Fault {
-    /// It is not of this model.
-    #[error("it sent {found} numbers where {expected} were expected")]
-    Length {
-        /// As many as a message has.
-        expected: usize,
-        /// As many as came.
-        found: usize,
+    /// A part is not there.
+    #[error("it sent no `{part}`")]
+    MissingPart {
+        /// Its name.
+        part: String,
+    },
+    /// A part that nobody declared.
+    #[error("it sent `{part}`, which is not part of the message")]
+    UnknownPart {
+        /// Its name.
+        part: String,
+    },
+    /// Two parts of the same name.
+    #[error("it sent `{part}` twice")]
+    PartTwice {
+        /// Their name.
+        part: String,
+    },
+    /// A part of another shape or type.
+    #[error("it sent `{part}` with {difference}")]
+    PartShape {
+        /// Its name.
+        part: String,
+        /// As it came, and as declared.
+        difference: String,
     },
     /// A number is not finite.
     #[error("it sent {value} in `{parameter}`")]
@@ -176,13 +159,6 @@ pub enum Fault {
     },
 }
 
-/// How a round went, seen from the parameters.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Merged {
-    /// One for each shared Stiefel parameter.
-    pub layers: Vec<LayerReport>,
-}
-
 /// What a round did to a Stiefel parameter.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LayerReport {
@@ -190,10 +166,11 @@ pub struct LayerReport {
     pub name: String,
     /// The smallest singular value of the mean of the replies: 1 when clients agree, 0 when a direction cancels.
     pub consensus: f64,
-    /// The mean distance `|W_i - W|` of the replies from where they started.
-    pub drift_mean: f64,
+    /// The mean distance `|W_i - W|` of the replies from where they started; none where the server
+    /// sees sums alone.
+    pub drift_mean: Option<f64>,
     /// The largest such distance.
-    pub drift_max: f64,
+    pub drift_max: Option<f64>,
     /// The distance between what `proj-avg` and what `rl-avg` make of the replies; none if the first does not exist.
     pub proj_rl_distance: Option<f64>,
     /// Whether the mean had lost its rank, so that `rl-avg` had to step in.

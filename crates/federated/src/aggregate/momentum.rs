@@ -9,37 +9,39 @@ use fedspd_manifold::{Error as GeometryError, Real, Retraction, RetractionKind, 
 use fedspd_nn::ParamSet;
 
 use super::sums::{Layer, Sum, Sums};
-use super::{Aggregator, Fault, Merged};
-use crate::Error;
+use super::{Aggregator, Fault, LayerReport};
+use crate::method::expect_numbers;
+use crate::{Error, Message};
 
 pub(super) struct Momentum {
     /// `b`.
     kept: f64,
     rate: f64,
     sums: Sums,
-    /// `m` of each part.
+    /// `m` of each parameter.
     velocities: Vec<Vec<f64>>,
 }
 
 impl Momentum {
-    pub(super) fn new(kept: f64, rate: f64, mut sums: Sums) -> Self {
-        let velocities = sums.parts().iter().map(|part| vec![0.0; part.place.len()]).collect();
+    pub(super) fn new(kept: f64, rate: f64, sums: Sums) -> Self {
+        let parameters = sums.parameters().iter();
+        let velocities = parameters.map(|parameter| vec![0.0; parameter.place.len()]).collect();
         Self { kept, rate, sums, velocities }
     }
 }
 
 impl<T: Real> Aggregator<T> for Momentum {
-    fn check(&mut self, message: &[T]) -> Result<(), Fault> {
-        self.sums.check(message)
+    fn check(&mut self, reply: &Message) -> Result<(), Fault> {
+        self.sums.check::<T>(reply)
     }
 
-    fn add(&mut self, _: usize, weight: f64, previous: &ParamSet<T>, message: &[T]) -> Result<(), Error> {
-        self.sums.add(weight, previous, message)
+    fn add(&mut self, weight: f64, previous: &ParamSet<T>, reply: &Message) -> Result<(), Error> {
+        self.sums.add(weight, previous, reply)
     }
 
-    fn finish(&mut self, parameters: &mut ParamSet<T>) -> Result<Merged, Error> {
+    fn finish(&mut self, parameters: &mut ParamSet<T>) -> Result<Vec<LayerReport>, Error> {
         let (kept, rate, velocities) = (self.kept, self.rate, &mut self.velocities);
-        let layers = self.sums.finish(parameters, |index, sum, previous| {
+        self.sums.finish(parameters, |index, sum, previous| {
             let velocity = &mut velocities[index];
             let next = match sum {
                 Sum::Euclidean(sum) => {
@@ -51,8 +53,7 @@ impl<T: Real> Aggregator<T> for Momentum {
                 Sum::Stiefel(layer) => stiefel_step(layer, kept, rate, previous, velocity)?,
             };
             Ok((next, false))
-        })?;
-        Ok(Merged { layers })
+        })
     }
 
     fn memory(&self) -> Vec<f64> {
@@ -60,11 +61,7 @@ impl<T: Real> Aggregator<T> for Momentum {
     }
 
     fn recall(&mut self, memory: &[f64]) -> Result<(), Error> {
-        let (what, found) = ("numbers that the aggregation remembers", memory.len());
-        let expected = self.velocities.iter().map(Vec::len).sum();
-        if found != expected {
-            return Err(Error::State { what, expected, found });
-        }
+        expect_numbers(memory, self.velocities.iter().map(Vec::len).sum())?;
         let mut rest = memory;
         for velocity in &mut self.velocities {
             let (here, after) = rest.split_at(velocity.len());

@@ -7,12 +7,12 @@ use fedspd_manifold::{Error as GeometryError, Real, Retraction, RetractionKind};
 use fedspd_nn::ParamSet;
 
 use super::sums::{Sum, Sums};
-use super::{Aggregator, Fault, Merged};
-use crate::Error;
+use super::{Aggregator, Fault, LayerReport};
+use crate::{Error, Message};
 
 pub(super) struct RetAvg {
     sums: Sums,
-    /// One for each part of the sums; none for Euclidean parts.
+    /// One for each parameter; none for Euclidean ones.
     tangents: Vec<Option<Tangents>>,
 }
 
@@ -24,8 +24,8 @@ struct Tangents {
 }
 
 impl RetAvg {
-    pub(super) fn new(mut sums: Sums) -> Result<Self, Error> {
-        let tangents = sums.parts().iter().map(|part| match &part.sum {
+    pub(super) fn new(sums: Sums) -> Result<Self, Error> {
+        let tangents = sums.parameters().iter().map(|parameter| match &parameter.sum {
             Sum::Euclidean(_) => Ok(None),
             Sum::Stiefel(layer) => {
                 let (p, k) = layer.sum.shape();
@@ -38,23 +38,23 @@ impl RetAvg {
 }
 
 impl<T: Real> Aggregator<T> for RetAvg {
-    fn check(&mut self, message: &[T]) -> Result<(), Fault> {
-        self.sums.check(message)
+    fn check(&mut self, reply: &Message) -> Result<(), Fault> {
+        self.sums.check::<T>(reply)
     }
 
-    fn add(&mut self, _: usize, weight: f64, previous: &ParamSet<T>, message: &[T]) -> Result<(), Error> {
-        self.sums.add(weight, previous, message)?;
-        for (part, tangents) in self.sums.parts().iter().zip(&mut self.tangents) {
+    fn add(&mut self, weight: f64, previous: &ParamSet<T>, reply: &Message) -> Result<(), Error> {
+        self.sums.add(weight, previous, reply)?;
+        for (parameter, tangents) in self.sums.parameters().iter().zip(&mut self.tangents) {
             if let Some(tangents) = tangents {
-                let base = T::widen(&previous.values()[part.place.clone()]);
-                let added = tangents.add(weight, &base, &T::widen(&message[part.message.clone()]));
-                added.map_err(|source| Error::Average { parameter: part.name.clone(), source })?;
+                let base = T::widen(&previous.values()[parameter.place.clone()]);
+                let added = tangents.add(weight, &base, &parameter.values(reply));
+                added.map_err(|source| Error::Average { parameter: parameter.name.clone(), source })?;
             }
         }
         Ok(())
     }
 
-    fn finish(&mut self, parameters: &mut ParamSet<T>) -> Result<Merged, Error> {
+    fn finish(&mut self, parameters: &mut ParamSet<T>) -> Result<Vec<LayerReport>, Error> {
         let tangents = &mut self.tangents;
         let layers =
             self.sums.finish(parameters, |index, sum, previous| match (sum, &mut tangents[index]) {
@@ -68,7 +68,7 @@ impl<T: Real> Aggregator<T> for RetAvg {
         for tangents in tangents.iter_mut().flatten() {
             tangents.clear().map_err(fedspd_nn::Error::from)?;
         }
-        Ok(Merged { layers })
+        Ok(layers)
     }
 }
 

@@ -1,5 +1,6 @@
-//! Sums of messages in the order of the clients, and what they say about a round.
+//! Sums of replies in the order of the clients, and what they say about a round.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use fedspd_manifold::average::{StiefelSum, proj_avg, rl_avg};
@@ -7,18 +8,16 @@ use fedspd_manifold::{Error as GeometryError, Matrix, Real, Stiefel};
 use fedspd_nn::{Geometry, ParamSet};
 
 use super::{Fault, LayerReport};
-use crate::{Error, Wire};
+use crate::{Error, Message, Wire};
 
 /// One running sum for each shared parameter, in `f64`.
 pub(super) struct Sums {
-    parts: Vec<Part>,
-    size: usize,
+    parameters: Vec<ParameterSum>,
 }
 
-pub(super) struct Part {
+/// The sum of one shared parameter.
+pub(super) struct ParameterSum {
     pub(super) name: String,
-    /// Its place in a message.
-    pub(super) message: Range<usize>,
     /// Its place among all parameters.
     pub(super) place: Range<usize>,
     pub(super) sum: Sum,
@@ -46,34 +45,36 @@ pub(super) struct Layer {
 
 impl Sums {
     pub(super) fn new(wire: &Wire) -> Result<Self, Error> {
-        let part = |(parameter, message): (&fedspd_nn::Parameter, Range<usize>)| {
+        let sum = |parameter: &fedspd_nn::Parameter| {
             let sum = match (parameter.geometry, &parameter.shape[..]) {
                 (Geometry::Stiefel, &[p, k]) => {
                     Sum::Stiefel(Layer::new(p, k).map_err(fedspd_nn::Error::from)?)
                 }
                 _ => Sum::Euclidean(PlainSum::new(parameter.size())),
             };
-            Ok(Part { name: parameter.name.clone(), message, place: parameter.range(), sum })
+            Ok(ParameterSum { name: parameter.name.clone(), place: parameter.range(), sum })
         };
-        let parts = wire.parameters().map(part).collect::<Result<_, Error>>()?;
-        Ok(Self { parts, size: wire.shared_size() })
+        let parameters = wire.parameters().map(sum).collect::<Result<_, Error>>()?;
+        Ok(Self { parameters })
     }
 
-    /// Checks the length of a message, that its numbers are finite, and that matrices are on their manifold as far as the precision goes.
-    pub(super) fn check<T: Real>(&mut self, message: &[T]) -> Result<(), Fault> {
-        if message.len() != self.size {
-            return Err(Fault::Length { expected: self.size, found: message.len() });
-        }
+    /// Checks that the parameters of a reply are finite, and that matrices are on their manifold as
+    /// far as the precision goes.
+    pub(super) fn check<T: Real>(&mut self, reply: &Message) -> Result<(), Fault> {
         let limit = if T::MANTISSA_BITS > 32 { 1e-8 } else { 1e-4 };
-        for part in &mut self.parts {
-            let values = &message[part.message.clone()];
-            if let Some(value) = values.iter().find(|value| !value.is_finite()) {
-                return Err(Fault::NotFinite { parameter: part.name.clone(), value: value.to_f64() });
+        for sum in &mut self.parameters {
+            let parameter = || sum.name.clone();
+            let Some(numbers) = reply.get(&sum.name) else {
+                return Err(Fault::MissingPart { part: parameter() });
+            };
+            if let Some(value) = numbers.not_finite() {
+                return Err(Fault::NotFinite { parameter: parameter(), value });
             }
-            if let Sum::Stiefel(layer) = &mut part.sum {
-                let distance = layer.distance(&T::widen(values));
+            let values = numbers.widened();
+            if let Sum::Stiefel(layer) = &mut sum.sum {
+                let distance = layer.distance(&values);
                 if !(distance <= limit) {
-                    return Err(Fault::OffManifold { parameter: part.name.clone(), distance, limit });
+                    return Err(Fault::OffManifold { parameter: parameter(), distance, limit });
                 }
             }
         }
@@ -84,46 +85,57 @@ impl Sums {
         &mut self,
         weight: f64,
         previous: &ParamSet<T>,
-        message: &[T],
+        reply: &Message,
     ) -> Result<(), Error> {
-        for part in &mut self.parts {
-            let values = &message[part.message.clone()];
-            match &mut part.sum {
-                Sum::Euclidean(sum) => sum.add(weight, values),
+        for parameter in &mut self.parameters {
+            let values = values(&parameter.name, reply);
+            match &mut parameter.sum {
+                Sum::Euclidean(sum) => sum.add(weight, &values),
                 Sum::Stiefel(layer) => layer
-                    .add(weight, &previous.values()[part.place.clone()], values)
-                    .map_err(|source| Error::Average { parameter: part.name.clone(), source })?,
+                    .add(weight, &previous.values()[parameter.place.clone()], &values)
+                    .map_err(|source| Error::Average { parameter: parameter.name.clone(), source })?,
             }
         }
         Ok(())
     }
 
-    pub(super) fn parts(&mut self) -> &mut [Part] {
-        &mut self.parts
+    pub(super) fn parameters(&self) -> &[ParameterSum] {
+        &self.parameters
     }
 
-    /// Writes what each part's rule makes of it, collects the reports of the layers, and empties the sums.
+    /// Writes what a rule makes of each sum, collects the reports of the layers, and empties the sums.
     pub(super) fn finish<T: Real>(
         &mut self,
         parameters: &mut ParamSet<T>,
         mut rule: impl FnMut(usize, &mut Sum, &[f64]) -> Result<(Vec<f64>, bool), GeometryError>,
     ) -> Result<Vec<LayerReport>, Error> {
         let mut reports = Vec::new();
-        for (index, part) in self.parts.iter_mut().enumerate() {
-            let fault = |source| Error::Average { parameter: part.name.clone(), source };
-            let values = &mut parameters.values_mut()[part.place.clone()];
+        for (index, parameter) in self.parameters.iter_mut().enumerate() {
+            let fault = |source| Error::Average { parameter: parameter.name.clone(), source };
+            let values = &mut parameters.values_mut()[parameter.place.clone()];
             let previous = T::widen(values).into_owned();
-            let (next, fell_back) = rule(index, &mut part.sum, &previous).map_err(fault)?;
-            if let Sum::Stiefel(layer) = &mut part.sum {
-                reports.push(layer.report(&part.name, &previous, fell_back).map_err(fault)?);
+            let (next, fell_back) = rule(index, &mut parameter.sum, &previous).map_err(fault)?;
+            if let Sum::Stiefel(layer) = &mut parameter.sum {
+                reports.push(layer.report(&parameter.name, &previous, fell_back).map_err(fault)?);
             }
             for (value, next) in values.iter_mut().zip(next) {
                 *value = T::from_f64(next);
             }
-            part.sum.clear().map_err(fault)?;
+            parameter.sum.clear().map_err(fault)?;
         }
         Ok(reports)
     }
+}
+
+impl ParameterSum {
+    /// The values of the parameter in a reply that was checked.
+    pub(super) fn values<'a>(&self, reply: &'a Message) -> Cow<'a, [f64]> {
+        values(&self.name, reply)
+    }
+}
+
+fn values<'a>(name: &str, reply: &'a Message) -> Cow<'a, [f64]> {
+    reply.real(name).unwrap_or_default()
 }
 
 impl Sum {
@@ -141,10 +153,9 @@ impl PlainSum {
         Self { sum: vec![0.0; size], weight: 0.0, count: 0 }
     }
 
-    fn add<T: Real>(&mut self, weight: f64, values: &[T]) {
+    fn add(&mut self, weight: f64, values: &[f64]) {
         // A single term is kept as it is, so that the mean of one client is that client, bit for bit.
-        for (sum, value) in self.sum.iter_mut().zip(values) {
-            let value = value.to_f64();
+        for (sum, &value) in self.sum.iter_mut().zip(values) {
             *sum = match self.count {
                 0 => value,
                 1 => self.weight * *sum + weight * value,
@@ -166,9 +177,9 @@ impl Layer {
         Ok(Self { stiefel: Stiefel::new(p, k)?, sum: StiefelSum::new(p, k)?, drift_sum: 0.0, drift_max: 0.0 })
     }
 
-    fn add<T: Real>(&mut self, weight: f64, previous: &[T], values: &[T]) -> Result<(), GeometryError> {
+    fn add<T: Real>(&mut self, weight: f64, previous: &[T], values: &[f64]) -> Result<(), GeometryError> {
         self.sum.add(weight, values)?;
-        let squares = previous.iter().zip(values).map(|(w, x)| (x.to_f64() - w.to_f64()).powi(2));
+        let squares = previous.iter().zip(values).map(|(w, x)| (x - w.to_f64()).powi(2));
         let drift = squares.sum::<f64>().sqrt();
         self.drift_sum += drift;
         self.drift_max = self.drift_max.max(drift);
@@ -202,8 +213,8 @@ impl Layer {
         Ok(LayerReport {
             name: name.to_owned(),
             consensus: rl.smallest_singular_value,
-            drift_mean: self.drift_sum / self.sum.count() as f64,
-            drift_max: self.drift_max,
+            drift_mean: Some(self.drift_sum / self.sum.count() as f64),
+            drift_max: Some(self.drift_max),
             proj_rl_distance: proj.map(|proj| proj.zip(&rl.point, |a, b| a - b).norm()),
             fell_back,
         })

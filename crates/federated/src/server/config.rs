@@ -76,6 +76,8 @@ impl ServerConfig {
 pub struct Member {
     /// What it is called in messages.
     pub name: String,
+    /// How many trials it trains on.
+    pub trials: usize,
 }
 
 /// How much each reply counts in a mean.

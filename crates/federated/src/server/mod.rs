@@ -1,19 +1,16 @@
 //! The server: a state machine without input or output.
 //!
 //! ```text
+//!   ┌──────── another exchange ────────┐
 //! plan ──► submit, submit, ... ──► close ──► advance ──► plan
-//!  who, with what       replies in any order      the next parameters   validation losses
 //! ```
 //!
 //! Between [`Server::advance`] and the next reply its [`ServerState`] is all there is to know: stored, it is the checkpoint. A round that was
 //! not closed is planned again, the same.
 //!
-//! A round is one exchange: something goes out to some clients, something comes back. A method of two exchanges takes two rounds of this machine. `RFedSVRG`
-//! is an example (a full gradient at the common point, then steps that are corrected by it): in even rounds its solver sends the gradient as
-//! [`crate::Trained::extra`] and leaves the parameters as they came, and its [`Aggregator`] adds these up and returns the parameters untouched; in odd
-//! rounds that sum is the [`RoundPlan::attachment`], and the solver trains with it. Both know which half it is by [`crate::Task::round`], or by how often the
-//! aggregator was finished, which it stores in [`Aggregator::memory`]. Two things must be told of the halves: clients are drawn in each round anew, so the method needs
-//! full participation, or an aggregator that remembers whom it has heard; and the learning rate takes a step in each, so patience counts halves.
+//! A round is one exchange, or several with the same clients: [`Server::close`] says whether the method
+//! needs another. The clients are drawn once in a round, the learning rate takes one step, and the
+//! model is evaluated once. A client that fails is out for the rest of its round.
 
 mod config;
 mod report;
@@ -29,8 +26,10 @@ use serde::{Deserialize, Serialize};
 pub use config::{LocalWork, Member, OnFailure, ServerConfig, Weighting};
 pub use report::{Dropped, RoundReport};
 
-use crate::aggregate::{Aggregator, Fault, aggregator};
-use crate::{Error, Wire, participants};
+use crate::aggregate::{Fault, LayerReport};
+use crate::message::{self, LOSS};
+use crate::method::{Exchange, ServerMethod};
+use crate::{Error, Message, Wire, participants};
 
 /// The server of a federation.
 pub struct Server<T: Real> {
@@ -38,7 +37,7 @@ pub struct Server<T: Real> {
     members: Vec<Member>,
     seed: Seed,
     wire: Wire,
-    aggregator: Box<dyn Aggregator<T>>,
+    method: Box<dyn ServerMethod<T>>,
     round: u32,
     parameters: ParamSet<T>,
     schedule: Schedule,
@@ -47,48 +46,53 @@ pub struct Server<T: Real> {
 
 enum Stage<T> {
     /// Replies are awaited.
-    Open(OpenRound<T>),
+    Open(Box<OpenRound<T>>),
     /// The parameters are the next ones; their validation is awaited.
     Closed,
 }
 
 /// A round under way.
 struct OpenRound<T> {
+    /// Who was drawn, in ascending order.
+    participants: Vec<usize>,
+    /// Who did not fail in an earlier exchange of the round.
     clients: Vec<usize>,
-    /// How many of them, in order, are dealt with.
+    /// The exchange under way.
+    number: u32,
+    /// How many clients of the exchange, in order, are dealt with.
     done: usize,
     /// Replies that came before those of earlier clients, by place in the list of clients.
-    waiting: BTreeMap<usize, Result<Update<T>, String>>,
+    waiting: BTreeMap<usize, Result<Message, String>>,
     accepted: usize,
+    losses: Vec<f64>,
     dropped: Vec<Dropped>,
-    losses: f64,
-    numbers_up: usize,
+    /// What the exchanges before this one came to.
+    earlier: Earlier,
+    /// The parameters and the method's memory before the first exchange; none during it.
+    before: Option<(ParamSet<T>, Vec<f64>)>,
 }
 
-/// What a client sends.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Update<T> {
-    /// The aggregator's message.
-    pub message: Vec<T>,
-    /// How many trials it trained on.
-    pub trials: usize,
-    /// The mean loss of its last epoch.
-    pub loss: f64,
+/// The sums over the exchanges of a round that are closed.
+#[derive(Default)]
+struct Earlier {
+    train_loss: Option<f64>,
+    layers: Vec<LayerReport>,
+    metrics: BTreeMap<String, f64>,
+    bytes_up: u64,
+    bytes_down: u64,
 }
 
-/// What a round asks for.
+/// What an exchange asks for.
 #[derive(Debug)]
-pub struct RoundPlan<'a, T> {
-    /// Counted from 0.
-    pub round: u32,
+pub struct RoundPlan<'a> {
+    /// Which exchange.
+    pub exchange: Exchange,
     /// Who is asked, in ascending order.
     pub clients: &'a [usize],
     /// Their learning rate.
     pub learning_rate: f64,
-    /// What they start from. Local parameters are as they were initialised: a client that has its own takes those.
-    pub parameters: &'a ParamSet<T>,
-    /// What the method sends beside.
-    pub attachment: &'a [T],
+    /// The message to all of them.
+    pub message: Message,
 }
 
 /// All that a server has to remember between rounds.
@@ -99,7 +103,7 @@ pub struct ServerState {
     /// The values of the parameters.
     pub parameters: Vec<f64>,
     schedule: Schedule,
-    aggregator: Vec<f64>,
+    method: Vec<f64>,
 }
 
 impl<T: Real> Server<T> {
@@ -111,29 +115,15 @@ impl<T: Real> Server<T> {
         config: ServerConfig,
         members: Vec<Member>,
         parameters: ParamSet<T>,
+        method: Box<dyn ServerMethod<T>>,
         seed: Seed,
-    ) -> Result<Self, Error> {
-        let wire = Wire::new(Arc::clone(parameters.layout()));
-        let aggregator = aggregator(config.aggregation, config.server_momentum, config.server_lr, &wire)?;
-        Self::with_aggregator(config, members, parameters, seed, aggregator)
-    }
-
-    /// The same with an aggregator of one's own; what the settings say about aggregation is not used.
-    ///
-    /// # Errors
-    /// [`Error::Config`] for settings out of range.
-    pub fn with_aggregator(
-        config: ServerConfig,
-        members: Vec<Member>,
-        parameters: ParamSet<T>,
-        seed: Seed,
-        aggregator: Box<dyn Aggregator<T>>,
     ) -> Result<Self, Error> {
         config.check(&members)?;
         let wire = Wire::new(Arc::clone(parameters.layout()));
         let schedule = Schedule::new(config.schedule, config.learning_rate)?;
-        let stage = Stage::Open(OpenRound::new(participants(seed, 0, members.len(), config.participation)));
-        Ok(Self { config, members, seed, wire, aggregator, round: 0, parameters, schedule, stage })
+        let clients = participants(seed, 0, members.len(), config.participation);
+        let stage = Stage::Open(Box::new(OpenRound::new(clients)));
+        Ok(Self { config, members, seed, wire, method, round: 0, parameters, schedule, stage })
     }
 
     /// The settings.
@@ -151,9 +141,17 @@ impl<T: Real> Server<T> {
         &self.wire
     }
 
-    /// How replies become parameters; clients ask it for their messages.
-    pub fn aggregator(&self) -> &dyn Aggregator<T> {
-        &*self.aggregator
+    /// Its half of the method.
+    pub fn method(&self) -> &dyn ServerMethod<T> {
+        &*self.method
+    }
+
+    /// Who failed so far in the round under way.
+    pub fn dropped(&self) -> &[Dropped] {
+        match &self.stage {
+            Stage::Open(open) => &open.dropped,
+            Stage::Closed => &[],
+        }
     }
 
     /// The round under way, or the one that is closed and not yet validated.
@@ -166,20 +164,19 @@ impl<T: Real> Server<T> {
         &self.parameters
     }
 
-    /// What this round asks for. Asked again before it is closed, it says the same.
+    /// What this exchange asks for. Asked again before it is closed, it says the same.
     ///
     /// # Errors
-    /// [`Error::Order`] after [`Server::close`], before [`Server::advance`].
-    pub fn plan(&self) -> Result<RoundPlan<'_, T>, Error> {
+    /// [`Error::Order`] after the last [`Server::close`] of a round, before [`Server::advance`].
+    pub fn plan(&self) -> Result<RoundPlan<'_>, Error> {
         let Stage::Open(open) = &self.stage else {
             return Err(Error::Order { asked: "plan", fault: "the last round is not validated yet" });
         };
         Ok(RoundPlan {
-            round: self.round,
+            exchange: Exchange { round: self.round, number: open.number },
             clients: &open.clients,
             learning_rate: self.schedule.learning_rate(),
-            parameters: &self.parameters,
-            attachment: self.aggregator.attachment(),
+            message: self.method.down(open.number, &self.parameters),
         })
     }
 
@@ -188,7 +185,7 @@ impl<T: Real> Server<T> {
     /// # Errors
     /// [`Error::Reply`] for a reply that was not asked for; [`Error::Client`] for a client that failed, if the run is to stop then (once all
     /// clients before it have replied, so that it is always the first that is named); [`Error::Order`] after [`Server::close`].
-    pub fn submit(&mut self, client: usize, reply: Result<Update<T>, String>) -> Result<(), Error> {
+    pub fn submit(&mut self, client: usize, reply: Result<Message, String>) -> Result<(), Error> {
         let Stage::Open(open) = &mut self.stage else {
             return Err(Error::Order { asked: "take a reply", fault: "the round is closed" });
         };
@@ -207,24 +204,23 @@ impl<T: Real> Server<T> {
     /// Deals with the replies that no earlier one is missing for.
     fn settle(&mut self) -> Result<(), Error> {
         let Stage::Open(open) = &mut self.stage else { return Ok(()) };
+        let declared = self.method.parts(open.number).up;
         while let Some(reply) = open.waiting.remove(&open.done) {
             let client = open.clients[open.done];
             open.done += 1;
-            let checked = reply.map_err(|reason| (reason, None)).and_then(|update| {
-                let looked =
-                    self.aggregator.check(&update.message).map_err(|fault| (fault.to_string(), Some(fault)));
-                looked.map(|()| update)
+            let checked = reply.map_err(|reason| (reason, None)).and_then(|reply| {
+                let sound = reply.check(&declared).and_then(|()| self.method.check(open.number, &reply));
+                sound.map(|()| reply).map_err(|fault| (fault.to_string(), Some(fault)))
             });
             match checked {
-                Ok(update) => {
+                Ok(reply) => {
                     let weight = match self.config.weighting {
                         Weighting::Uniform => 1.0,
-                        Weighting::ByTrials => update.trials as f64,
+                        Weighting::ByTrials => self.members[client].trials as f64,
                     };
-                    self.aggregator.add(client, weight, &self.parameters, &update.message)?;
+                    self.method.add(open.number, client, weight, &self.parameters, &reply)?;
                     open.accepted += 1;
-                    open.losses += update.loss;
-                    open.numbers_up += update.message.len();
+                    open.losses.extend(reply.number(LOSS));
                 }
                 Err((reason, fault)) => {
                     drop_client(&self.config, &self.members, self.round, open, client, reason, fault)?;
@@ -234,22 +230,24 @@ impl<T: Real> Server<T> {
         Ok(())
     }
 
-    /// Ends the round: the replies become the next parameters. Clients that have not replied have failed. Without a single reply the
-    /// parameters stay.
+    /// Ends the exchange. Returns how the round went, or nothing if the method needs another
+    /// exchange. Clients that have not replied have failed. A round in which an exchange has no
+    /// reply leaves the parameters as they were.
     ///
     /// # Errors
-    /// [`Error::Client`] for a client without a reply, if the run is to stop then; [`Error::Quorum`] if too few replies count; [`Error::Average`];
-    /// [`Error::Order`] if it is closed already.
-    pub fn close(&mut self) -> Result<RoundReport, Error> {
+    /// [`Error::Client`] for a client without a reply, if the run is to stop then; [`Error::Quorum`] if
+    /// too few replies count; [`Error::Average`]; [`Error::Order`] if the round is closed already.
+    pub fn close(&mut self) -> Result<Option<RoundReport>, Error> {
         if let Stage::Open(open) = &mut self.stage {
             for place in open.done..open.clients.len() {
                 open.waiting.entry(place).or_insert_with(|| Err("it did not reply".to_owned()));
             }
         }
         self.settle()?;
-        if let Stage::Open(open) = &self.stage
-            && open.accepted < self.config.quorum
-        {
+        let Stage::Open(open) = &mut self.stage else {
+            return Err(Error::Order { asked: "close a round", fault: "it is closed already" });
+        };
+        if open.accepted < self.config.quorum {
             return Err(Error::Quorum {
                 round: self.round,
                 counted: open.accepted,
@@ -258,23 +256,41 @@ impl<T: Real> Server<T> {
                 dropped: open.dropped.clone(),
             });
         }
-        let Stage::Open(open) = std::mem::replace(&mut self.stage, Stage::Closed) else {
-            return Err(Error::Order { asked: "close a round", fault: "it is closed already" });
-        };
-        let layers =
-            if open.accepted > 0 { self.aggregator.finish(&mut self.parameters)?.layers } else { Vec::new() };
-        let width = size_of::<T>();
-        let down = open.clients.len() * (self.wire.shared_size() + self.aggregator.attachment().len());
-        Ok(RoundReport {
+        let parts = self.method.parts(open.number);
+        open.earlier.bytes_up += (open.accepted * message::bytes(&parts.up)) as u64;
+        open.earlier.bytes_down += (open.clients.len() * message::bytes(&parts.down)) as u64;
+        if open.accepted > 0 {
+            if open.before.is_none() {
+                open.before = Some((self.parameters.clone(), self.method.memory()));
+            }
+            let merged = self.method.finish(open.number, &mut self.parameters)?;
+            open.count(merged.layers, merged.metrics);
+            if merged.another {
+                open.next();
+                return Ok(None);
+            }
+        } else if let Some((parameters, memory)) = open.before.take() {
+            self.parameters = parameters;
+            self.method.recall(&memory)?;
+            open.earlier = Earlier {
+                bytes_up: open.earlier.bytes_up,
+                bytes_down: open.earlier.bytes_down,
+                ..Earlier::default()
+            };
+        }
+        let report = RoundReport {
             round: self.round,
             learning_rate: self.schedule.learning_rate(),
-            train_loss: (open.accepted > 0).then(|| open.losses / open.accepted as f64),
-            participants: open.clients,
-            dropped: open.dropped,
-            layers,
-            bytes_up: (open.numbers_up * width) as u64,
-            bytes_down: (down * width) as u64,
-        })
+            participants: std::mem::take(&mut open.participants),
+            dropped: std::mem::take(&mut open.dropped),
+            train_loss: open.earlier.train_loss,
+            layers: std::mem::take(&mut open.earlier.layers),
+            metrics: std::mem::take(&mut open.earlier.metrics),
+            bytes_up: open.earlier.bytes_up,
+            bytes_down: open.earlier.bytes_down,
+        };
+        self.stage = Stage::Closed;
+        Ok(Some(report))
     }
 
     /// Goes on to the next round, with the mean validation loss of the aggregated model, uniform over the clients that have validation data.
@@ -293,7 +309,7 @@ impl<T: Real> Server<T> {
 
     fn open(&mut self) {
         let clients = participants(self.seed, self.round, self.members.len(), self.config.participation);
-        self.stage = Stage::Open(OpenRound::new(clients));
+        self.stage = Stage::Open(Box::new(OpenRound::new(clients)));
     }
 
     /// What to store. A round under way is not part of it.
@@ -302,7 +318,7 @@ impl<T: Real> Server<T> {
             round: self.round,
             parameters: self.parameters.values().iter().map(|value| value.to_f64()).collect(),
             schedule: self.schedule.clone(),
-            aggregator: self.aggregator.memory(),
+            method: self.method.memory(),
         }
     }
 
@@ -311,7 +327,7 @@ impl<T: Real> Server<T> {
     /// # Errors
     /// [`Error::State`] if it is another model's; [`Error::Order`] if replies of the round under way are part of an average already.
     pub fn restore(&mut self, state: &ServerState) -> Result<(), Error> {
-        if matches!(&self.stage, Stage::Open(open) if open.accepted > 0) {
+        if matches!(&self.stage, Stage::Open(open) if open.accepted > 0 || open.number > 0) {
             let fault = "replies of this round are part of an average already";
             return Err(Error::Order { asked: "go on from a stored state", fault });
         }
@@ -319,7 +335,7 @@ impl<T: Real> Server<T> {
         if found != expected {
             return Err(Error::State { what: "parameters", expected, found });
         }
-        self.aggregator.recall(&state.aggregator)?;
+        self.method.recall(&state.method)?;
         for (value, &stored) in self.parameters.values_mut().iter_mut().zip(&state.parameters) {
             *value = T::from_f64(stored);
         }
@@ -331,8 +347,36 @@ impl<T: Real> Server<T> {
 
 impl<T> OpenRound<T> {
     fn new(clients: Vec<usize>) -> Self {
-        let (waiting, dropped) = (BTreeMap::new(), Vec::new());
-        Self { clients, done: 0, waiting, accepted: 0, dropped, losses: 0.0, numbers_up: 0 }
+        Self {
+            participants: clients.clone(),
+            clients,
+            number: 0,
+            done: 0,
+            waiting: BTreeMap::new(),
+            accepted: 0,
+            losses: Vec::new(),
+            dropped: Vec::new(),
+            earlier: Earlier::default(),
+            before: None,
+        }
+    }
+
+    /// Takes down what an exchange came to.
+    fn count(&mut self, layers: Vec<LayerReport>, metrics: BTreeMap<String, f64>) {
+        if !self.losses.is_empty() {
+            self.earlier.train_loss = Some(self.losses.iter().sum::<f64>() / self.losses.len() as f64);
+        }
+        self.earlier.layers.extend(layers);
+        self.earlier.metrics.extend(metrics);
+    }
+
+    /// Goes on to the next exchange, with the clients that did not fail.
+    fn next(&mut self) {
+        let dropped = &self.dropped;
+        self.clients.retain(|client| dropped.iter().all(|dropped| dropped.client != *client));
+        self.number += 1;
+        (self.done, self.accepted) = (0, 0);
+        self.losses.clear();
     }
 }
 

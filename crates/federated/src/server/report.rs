@@ -1,5 +1,7 @@
 //! How a round went.
 
+use std::collections::BTreeMap;
+
 use crate::aggregate::LayerReport;
 
 /// How a round went, seen from the server.
@@ -13,10 +15,12 @@ pub struct RoundReport {
     pub participants: Vec<usize>,
     /// Who did not count, and why.
     pub dropped: Vec<Dropped>,
-    /// The mean of the clients' losses in their last epoch; none if nobody counted.
+    /// The mean of the clients' losses in their last epoch; none if nobody sent one.
     pub train_loss: Option<f64>,
     /// What the round did to each Stiefel parameter; nothing if nobody counted.
     pub layers: Vec<LayerReport>,
+    /// Whatever else the method reports, by name.
+    pub metrics: BTreeMap<String, f64>,
     /// Bytes of all replies that counted.
     pub bytes_up: u64,
     /// Bytes sent to all who were asked.

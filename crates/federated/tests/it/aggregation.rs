@@ -1,11 +1,11 @@
 //! What each aggregation does to a federation.
 
-use fedspd_federated::{Aggregation, Error, LocalEpochs, OnFailure, ServerConfig, Update, Weighting};
+use fedspd_federated::{Aggregation, Error, LocalEpochs, Member, OnFailure, Server, ServerConfig, Weighting};
 use fedspd_manifold::average::ret_avg;
 use fedspd_manifold::{Matrix, Real, Retraction, RetractionKind, Stiefel};
-use fedspd_nn::{Examples, Model, ParamSet, SpdNet, SpdTrials};
+use fedspd_nn::{Examples, Model, ParamSet, Seed, SpdNet, SpdTrials};
 
-use crate::support::{Clients, adam, fast, gap};
+use crate::support::{Clients, adam, fast, fedavg, gap};
 
 const ALL: [Aggregation; 6] = [
     Aggregation::ProjAvg,
@@ -55,17 +55,25 @@ fn ret_avg_is_its_formula() {
         on_client_failure: OnFailure::Skip,
         ..fast()
     };
-    let mut server = clients.server(config.clone());
+    let members = clients.members().into_iter().enumerate();
+    let members: Vec<_> =
+        members.map(|(client, member)| Member { trials: 3 + 2 * client, ..member }).collect();
+    let server = || {
+        let (method, initial) =
+            (fedavg(&config, &clients.wire()).server, clients.net.initial(Seed(0)).unwrap());
+        Server::new(config.clone(), members.clone(), initial, method, Seed(0)).unwrap()
+    };
+    let mut server = server();
     let start = server.parameters().get("block0.weight").unwrap().to_vec();
     let mut federation = clients.federation(fast(), adam());
-    let mut desks = clients.desks(1);
+    let mut workers = clients.workers(1);
     let (mut points, mut weights, mut sent) = (Vec::new(), Vec::new(), Vec::new());
     for client in 0..4 {
-        federation.round(&mut desks, true).unwrap();
-        let message = server.wire().shared(federation.server().parameters());
-        points.push(Matrix::from_rows(6, 4, message[..24].to_vec()).unwrap());
+        federation.round(&mut workers, true).unwrap();
+        let parameters = federation.server().parameters();
+        points.push(Matrix::from_rows(6, 4, parameters.get("block0.weight").unwrap().to_vec()).unwrap());
         weights.push((3 + 2 * client) as f64);
-        sent.push(Update { message, trials: 3 + 2 * client, loss: 0.0 });
+        sent.push(server.wire().message(parameters));
         server.submit(client, Ok(sent[client].clone())).unwrap();
     }
     server.close().unwrap();
@@ -80,9 +88,10 @@ fn ret_avg_is_its_formula() {
     assert_eq!(server.parameters().get("block0.weight").unwrap(), points[0].as_slice());
 
     let mut server = clients.server(config);
-    let mut opposite = server.wire().shared(server.parameters());
-    opposite[..24].iter_mut().for_each(|w| *w = -*w);
-    let refused = server.submit(0, Ok(Update { message: opposite, trials: 1, loss: 0.0 })).unwrap_err();
+    let mut opposite = server.parameters().clone();
+    opposite.values_mut()[..24].iter_mut().for_each(|w| *w = -*w);
+    let reply = server.wire().message(&opposite);
+    let refused = server.submit(0, Ok(reply)).unwrap_err();
     assert!(matches!(refused, Error::Average { .. }), "{refused}");
 }
 
@@ -92,22 +101,23 @@ fn a_round_is_diagnosed() {
     let clients = Clients::small();
     let after = |aggregation| {
         let mut federation = clients.federation(ServerConfig { aggregation, ..fast() }, adam());
-        let round = federation.round(&mut clients.desks(1), true).unwrap();
+        let round = federation.round(&mut clients.workers(1), true).unwrap();
         (federation.server().parameters().get("block0.weight").unwrap().to_vec(), round.report)
     };
     let (proj, report) = after(Aggregation::ProjAvg);
     let (rl, _) = after(Aggregation::RlAvg);
     let layer = &report.layers[0];
     assert_eq!((report.layers.len(), &*layer.name), (1, "block0.weight"));
+    let (drift_mean, drift_max) = (layer.drift_mean.unwrap(), layer.drift_max.unwrap());
     assert!((layer.proj_rl_distance.unwrap() - gap(&proj, &rl)).abs() < 1e-15);
-    assert!(gap(&proj, &rl) > 1e-10 && gap(&proj, &rl) < layer.drift_max.powi(3));
-    assert!(layer.drift_mean > 0.0 && layer.drift_mean <= layer.drift_max);
-    assert!(layer.consensus < 1.0 && layer.consensus > 1.0 - layer.drift_max);
+    assert!(gap(&proj, &rl) > 1e-10 && gap(&proj, &rl) < drift_max.powi(3));
+    assert!(drift_mean > 0.0 && drift_mean <= drift_max);
+    assert!(layer.consensus < 1.0 && layer.consensus > 1.0 - drift_max);
     assert!(!layer.fell_back);
     assert_eq!((report.bytes_up, report.bytes_down), (4 * 75 * 8, 4 * 75 * 8));
     for aggregation in [Aggregation::RetAvg, Aggregation::QrAvg, Aggregation::Karcher, Aggregation::Euclidean]
     {
-        assert!(gap(&after(aggregation).0, &proj) < layer.drift_max.powi(2), "{aggregation:?}");
+        assert!(gap(&after(aggregation).0, &proj) < drift_max.powi(2), "{aggregation:?}");
     }
 }
 
@@ -118,16 +128,16 @@ fn the_aggregation_changes_nothing_else() {
     let first = |aggregation| {
         let config = ServerConfig { aggregation, participation: 0.5, ..fast() };
         let mut federation = clients.federation(config, solver(aggregation));
-        let mut desks = clients.desks(1);
+        let mut workers = clients.workers(1);
         let mut asked = Vec::new();
         let reports: Vec<_> = (0..5)
             .map(|_| {
-                let report = federation.round(&mut desks, true).unwrap().report;
+                let report = federation.round(&mut workers, true).unwrap().report;
                 asked.push(report.participants.clone());
                 report
             })
             .collect();
-        (asked, reports[0].train_loss.unwrap().to_bits(), reports[0].layers[0].drift_max.to_bits())
+        (asked, reports[0].train_loss.unwrap().to_bits(), reports[0].layers[0].drift_max.map(f64::to_bits))
     };
     let expected = first(Aggregation::ProjAvg);
     assert!(expected.0.iter().any(|asked| *asked != expected.0[0]));
@@ -149,7 +159,7 @@ fn momentum_is_its_formula() {
     };
     let mut server = clients.server(config);
     let mut federation = clients.federation(fast(), adam());
-    let mut desks = clients.desks(1);
+    let mut workers = clients.workers(1);
     let (mut w, mut b) = (
         server.parameters().get("block0.weight").unwrap().to_vec(),
         server.parameters().get("head.bias").unwrap().to_vec(),
@@ -157,11 +167,11 @@ fn momentum_is_its_formula() {
     let (mut m, mut v) = (vec![0.0; 24], vec![0.0; 3]);
     let mut stiefel = Stiefel::<f64>::new(6, 4).unwrap();
     for _ in 0..3 {
-        federation.round(&mut desks, true).unwrap();
+        federation.round(&mut workers, true).unwrap();
         let target = federation.server().parameters();
         for client in 0..4 {
-            let message = server.wire().shared(target);
-            server.submit(client, Ok(fedspd_federated::Update { message, trials: 1, loss: 0.0 })).unwrap();
+            let reply = server.wire().message(target);
+            server.submit(client, Ok(reply)).unwrap();
         }
         server.close().unwrap();
         server.advance(0.0).unwrap();

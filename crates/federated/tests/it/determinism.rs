@@ -13,22 +13,22 @@ fn the_number_of_threads_does_not_matter() {
         let config = ServerConfig { aggregation, participation, ..fast() };
         let solver = LocalEpochs { carry_state: true, ..adam() };
         let one = clients.train(config.clone(), solver, 5, 1);
-        for desks in [2, 3, 7] {
-            assert_eq!(one, clients.train(config.clone(), solver, 5, desks));
+        for workers in [2, 3, 7] {
+            assert_eq!(one, clients.train(config.clone(), solver, 5, workers));
         }
     }
 }
 
-/// Desks that others have worked at before are as good as new ones.
+/// A worker that trained other clients before is as good as a new one.
 #[test]
-fn desks_leave_no_trace() {
+fn workers_leave_no_trace() {
     let clients = Clients::small();
-    let mut desks = clients.desks(1);
-    let after = |desks: &mut [fedspd_federated::Desk<'_, f64, fedspd_nn::SpdNet<f64>>]| {
+    let mut workers = clients.workers(1);
+    let after = |workers: &mut [fedspd_federated::Worker<'_, f64, fedspd_nn::SpdNet<f64>>]| {
         let mut federation = clients.federation(fast(), adam());
-        federation.round(desks, true).unwrap();
+        federation.round(workers, true).unwrap();
         federation.state()
     };
-    let fresh = after(&mut desks);
-    assert_eq!(fresh, after(&mut desks));
+    let fresh = after(&mut workers);
+    assert_eq!(fresh, after(&mut workers));
 }

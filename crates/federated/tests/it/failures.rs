@@ -1,30 +1,65 @@
 //! Clients that fail, and replies that cannot be averaged.
 
-use fedspd_federated::{Aggregation, Error, Fault, OnFailure, Server, ServerConfig, Update};
+use fedspd_federated::{
+    Aggregation, Error, Fault, Message, MethodConfig, Numbers, OnFailure, Part, Server, ServerConfig,
+};
 use fedspd_nn::OptimiserConfig;
 
-use crate::support::{Clients, adam, fast, gap};
+use crate::support::{Clients, adam, fast, fedavg, gap};
 
+/// The parameters of the server as a reply, with parts that were changed.
 #[allow(clippy::unnecessary_wraps)] // as the server takes it
-fn reply(server: &Server<f64>, change: impl FnOnce(&mut Vec<f64>)) -> Result<Update<f64>, String> {
-    let mut message = server.wire().shared(server.parameters());
-    change(&mut message);
-    Ok(Update { message, trials: 1, loss: 1.0 })
+fn reply(server: &Server<f64>, change: impl FnOnce(&mut Vec<Part>)) -> Result<Message, String> {
+    let mut parts = crate::support::reply(server.wire(), server.parameters(), 1.0).into_parts();
+    change(&mut parts);
+    Ok(Message::new(parts))
 }
 
-type Change = fn(&mut Vec<f64>);
+/// The numbers of the part with that name.
+fn of<'a>(parts: &'a mut [Part], name: &str) -> &'a mut Vec<f64> {
+    match &mut parts.iter_mut().find(|part| part.name == name).unwrap().numbers {
+        Numbers::F64(values) => values,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The Stiefel weights.
+fn weights(parts: &mut [Part]) -> &mut Vec<f64> {
+    of(parts, "block0.weight")
+}
+
+type Change = fn(&mut Vec<Part>);
 
 #[test]
 fn bad_replies_stop_the_run_or_are_counted() {
     let clients = Clients::small();
-    let cases: [(Change, &str); 5] = [
-        (|m| m[3] = f64::NAN, "it sent NaN in `block0.weight`"),
-        (|m| *m.last_mut().unwrap() = f64::INFINITY, "it sent inf in `head.bias`"),
-        (|m| m[0] += 1e-3, "it sent weights off the Stiefel manifold: |W^T W - I| = "),
-        (|m| m.truncate(5), "it sent 5 numbers where 75 were expected"),
+    let cases: [(Change, &str); 12] = [
+        (|m| weights(m)[3] = f64::NAN, "it sent NaN in `block0.weight`"),
+        (|m| of(m, "head.bias")[2] = f64::INFINITY, "it sent inf in `head.bias`"),
+        (|m| weights(m)[0] += 1e-3, "it sent weights off the Stiefel manifold: |W^T W - I| = "),
         (
-            |m| m[0] = 1e200,
+            |m| weights(m)[0] = 1e200,
             "it sent weights off the Stiefel manifold: |W^T W - I| = inf in `block0.weight` (limit 1e-8)",
+        ),
+        (|m| drop(m.remove(0)), "it sent no `block0.weight`"),
+        (|m| m[0].name = "block1.weight".into(), "it sent `block1.weight`, which is not part of the message"),
+        (|m| m.push(m[0].clone()), "it sent `block0.weight` twice"),
+        (
+            |m| m.push(Part::real("control", &[], &[1.0])),
+            "it sent `control`, which is not part of the message",
+        ),
+        (
+            |m| m[0].shape = vec![4, 6],
+            "it sent `block0.weight` with shape [4, 6] and type f64 where shape [6, 4] and type f64 were expected",
+        ),
+        (|m| weights(m).truncate(5), "it sent `block0.weight` with 5 numbers where 24 were expected"),
+        (
+            |m| m[0] = Part::real("block0.weight", &[6, 4], &[0.0_f32; 24]),
+            "it sent `block0.weight` with shape [6, 4] and type f32 where shape [6, 4] and type f64 were expected",
+        ),
+        (
+            |m| m[0] = Part::ring("block0.weight", &[6, 4], vec![0; 24]),
+            "it sent `block0.weight` with shape [6, 4] and type u64 where shape [6, 4] and type f64 were expected",
         ),
     ];
     for (change, expected) in cases {
@@ -40,7 +75,7 @@ fn bad_replies_stop_the_run_or_are_counted() {
         server.submit(3, Err("it lost its disk".into())).unwrap();
         server.submit(0, reply(&server, |_| {})).unwrap();
         let before = server.parameters().clone();
-        let report = server.close().unwrap();
+        let report = server.close().unwrap().unwrap();
         let dropped: Vec<(&str, &str)> = report.dropped.iter().map(|d| (&*d.name, &*d.reason)).collect();
         assert_eq!(dropped[1..], [("client 3", "it did not reply"), ("client 4", "it lost its disk")]);
         assert!(dropped[0].0 == "client 2" && dropped[0].1.starts_with(expected), "{:?}", dropped[0]);
@@ -56,10 +91,11 @@ fn the_limit_is_that_of_the_precision() {
     let clients = Clients::<f32>::of_small_task();
     let submit = |change: f32| {
         let mut server = clients.server(fast());
-        let mut message = server.wire().shared(server.parameters());
         // Longer columns: |W^T W - I| is about 2 change sqrt(4).
-        message[..24].iter_mut().for_each(|w| *w *= 1.0 + change);
-        server.submit(0, Ok(Update { message, trials: 1, loss: 1.0 }))
+        let mut parameters = server.parameters().clone();
+        parameters.values_mut()[..24].iter_mut().for_each(|w| *w *= 1.0 + change);
+        let reply = server.wire().message(&parameters);
+        server.submit(0, Ok(reply))
     };
     submit(1e-5).unwrap();
     let refused = submit(1e-4).unwrap_err().to_string();
@@ -72,7 +108,7 @@ fn the_first_failure_in_the_order_of_clients_is_named() {
     let mut server = clients.server(fast());
     server.submit(2, Err("late".into())).unwrap();
     server.submit(0, reply(&server, |_| {})).unwrap();
-    let error = server.submit(1, reply(&server, |m| m[0] += 1e-3)).unwrap_err();
+    let error = server.submit(1, reply(&server, |m| weights(m)[0] += 1e-3)).unwrap_err();
     assert!(error.to_string().starts_with("client 2 failed in round 1: it sent weights off"), "{error}");
     assert!(matches!(&error, Error::Client { fault: Some(Fault::OffManifold { .. }), .. }));
     assert!(error.hint().unwrap().contains("on_client_failure"));
@@ -86,13 +122,13 @@ fn a_round_without_replies_keeps_the_model() {
     let clients = Clients::small();
     let mut server = clients.server(ServerConfig { on_client_failure: OnFailure::Skip, ..fast() });
     let before = server.parameters().clone();
-    let report = server.close().unwrap();
+    let report = server.close().unwrap().unwrap();
     assert!(report.is_empty() && report.layers.is_empty() && report.train_loss.is_none());
     assert_eq!((report.dropped.len(), report.bytes_up), (4, 0));
     assert_eq!(report.bytes_down, 4 * 75 * 8);
     assert_eq!(server.parameters(), &before);
     server.advance(f64::NAN).unwrap();
-    assert_eq!(server.plan().unwrap().round, 1);
+    assert_eq!(server.plan().unwrap().exchange.round, 1);
 }
 
 /// Too few replies leave the round open, and everyone who does not count is named.
@@ -115,7 +151,7 @@ fn a_round_needs_its_quorum() {
     for client in [0, 1, 3] {
         server.submit(client, reply(&server, |_| {})).unwrap();
     }
-    assert_eq!(server.close().unwrap().dropped.len(), 1);
+    assert_eq!(server.close().unwrap().unwrap().dropped.len(), 1);
 }
 
 /// `W` and `-W` cancel: there is no polar factor, and `rl-avg` returns to `W`.
@@ -127,9 +163,11 @@ fn a_mean_without_rank_falls_back_to_the_liftings() {
         let before = server.parameters().clone();
         for client in 0..4 {
             let sign = if client % 2 == 0 { 1.0 } else { -1.0 };
-            server.submit(client, reply(&server, |m| m[..24].iter_mut().for_each(|w| *w *= sign))).unwrap();
+            server
+                .submit(client, reply(&server, |m| weights(m).iter_mut().for_each(|w| *w *= sign)))
+                .unwrap();
         }
-        let report = server.close().unwrap();
+        let report = server.close().unwrap().unwrap();
         let layer = &report.layers[0];
         assert!(layer.fell_back && layer.proj_rl_distance.is_none() && layer.consensus < 1e-12);
         let weights =
@@ -148,12 +186,12 @@ fn a_client_that_diverges_is_named() {
         retraction: fedspd_manifold::RetractionKind::Polar,
     });
     let config = ServerConfig { learning_rate: 1e300, ..fast() };
-    let error = clients.federation(config.clone(), solver).round(&mut clients.desks(2), true).unwrap_err();
+    let error = clients.federation(config.clone(), solver).round(&mut clients.workers(2), true).unwrap_err();
     assert!(error.to_string().starts_with("client 1 failed in round 1: training diverged"), "{error}");
     let config = ServerConfig { on_client_failure: OnFailure::Skip, ..config };
     let mut federation = clients.federation(config, solver);
     let before = federation.state();
-    let round = federation.round(&mut clients.desks(2), true).unwrap();
+    let round = federation.round(&mut clients.workers(2), true).unwrap();
     assert!(round.report.is_empty());
     assert_eq!(federation.state().0.parameters, before.0.parameters);
     assert_eq!(federation.state().1, before.1);
@@ -164,10 +202,12 @@ fn settings_out_of_range_are_named() {
     let clients = Clients::small();
     let new = |config: ServerConfig| {
         let parameters = fedspd_nn::Model::initial(&clients.net, fedspd_nn::Seed(0)).unwrap();
-        Server::<f64>::new(config, clients.members(), parameters, fedspd_nn::Seed(0))
-            .err()
-            .unwrap()
-            .to_string()
+        let method = match MethodConfig::FedAvg.build(adam(), &config, &clients.wire()) {
+            Ok(method) => method.server,
+            Err(error) => return error.to_string(),
+        };
+        let server = Server::<f64>::new(config, clients.members(), parameters, method, fedspd_nn::Seed(0));
+        server.err().unwrap().to_string()
     };
     let cases = [
         (
@@ -207,10 +247,11 @@ fn settings_out_of_range_are_named() {
         fast(),
         vec![],
         fedspd_nn::Model::initial(&clients.net, fedspd_nn::Seed(0)).unwrap(),
+        fedavg(&fast(), &clients.wire()).server,
         fedspd_nn::Seed(0),
     );
     assert_eq!(nobody.err().unwrap().to_string(), "`clients` is 0; it must be at least 1");
-    let mut desks = clients.desks(1);
+    let mut workers = clients.workers(1);
     let mut federation = clients.federation(fast(), adam());
-    assert!(federation.check(&mut desks).unwrap().is_empty());
+    assert!(federation.check(&mut workers).unwrap().is_empty());
 }

@@ -1,6 +1,6 @@
 //! What clients do.
 
-use fedspd_federated::{LocalEpochs, LocalWork, ServerConfig};
+use fedspd_federated::{LocalEpochs, LocalWork, MethodConfig, ServerConfig};
 use fedspd_manifold::{RetractionKind, Stiefel};
 use fedspd_nn::schedule::{Mode, Schedule, ScheduleConfig};
 use fedspd_nn::{
@@ -18,7 +18,7 @@ fn one_client_is_centralised_training() {
     let schedule = ScheduleConfig::Plateau { mode: Mode::Min, factor: 0.5, patience: 1 };
     let config = ServerConfig { work: LocalWork::same(1), schedule, ..fast() };
     let mut federation = clients.federation(config, LocalEpochs { carry_state: true, ..adam() });
-    let mut desks = clients.desks(1);
+    let mut workers = clients.workers(1);
 
     let shard = &clients.shards[0];
     let mut trainer = Trainer::new(&clients.net, 16, 1).unwrap();
@@ -31,7 +31,7 @@ fn one_client_is_centralised_training() {
     let mut schedule = Schedule::new(schedule, 1e-2).unwrap();
     let mut rates = std::collections::BTreeSet::new();
     for round in 0..60 {
-        let found = federation.round(&mut desks, true).unwrap();
+        let found = federation.round(&mut workers, true).unwrap();
         let stream = Seed(0).stream(Purpose::Shuffle).round(round);
         rates.insert(schedule.learning_rate().to_bits());
         let rate = schedule.learning_rate();
@@ -71,8 +71,8 @@ fn a_small_step_of_all_is_a_step_on_the_mean_loss() {
         .map(|learning_rate| {
             let config = ServerConfig { learning_rate, work: LocalWork::same(1), ..fast() };
             let mut federation = clients.federation(config, LocalEpochs::new(descent));
-            let mut desks = vec![fedspd_federated::Desk::new(&clients.net, 1000, 1).unwrap()];
-            federation.round(&mut desks, true).unwrap();
+            let mut workers = vec![fedspd_federated::Worker::new(&clients.net, 1000, 1).unwrap()];
+            federation.round(&mut workers, true).unwrap();
             let mut expected = start.clone();
             Optimiser::new(descent, &start).unwrap().step(&mut expected, &mean, learning_rate).unwrap();
             gap(federation.server().parameters().values(), expected.values())
@@ -89,9 +89,15 @@ fn a_small_step_of_all_is_a_step_on_the_mean_loss() {
 fn a_proximal_term_pulls_to_the_start() {
     let clients = Clients::small();
     let work = LocalWork::same(5);
-    let after = |prox_mu| {
-        clients.train(ServerConfig { work: work.clone(), ..fast() }, LocalEpochs { prox_mu, ..adam() }, 2, 1)
+    let by = |config: ServerConfig, local, mu, rounds: u32| {
+        let method = if mu > 0.0 { MethodConfig::FedProx { mu } } else { MethodConfig::FedAvg };
+        let method = method.build(local, &config, &clients.wire()).unwrap();
+        let mut federation = clients.federation_by(config, method);
+        let mut workers = clients.workers(1);
+        (0..rounds).for_each(|_| drop(federation.round(&mut workers, true).unwrap()));
+        federation.server().parameters().values().to_vec()
     };
+    let after = |mu| by(ServerConfig { work: work.clone(), ..fast() }, adam(), mu, 2);
     assert_eq!(after(0.0), clients.train(ServerConfig { work: work.clone(), ..fast() }, adam(), 2, 1));
     let start = clients.net.initial(Seed(0)).unwrap();
     let moved: Vec<f64> = [0.0, 1.0, 30.0].into_iter().map(|mu| gap(&after(mu), start.values())).collect();
@@ -103,10 +109,10 @@ fn a_proximal_term_pulls_to_the_start() {
         weight_decay: 0.0,
         retraction: RetractionKind::Polar,
     };
-    let solver = |prox_mu| LocalEpochs { prox_mu, ..LocalEpochs::new(descent) };
+    let local = LocalEpochs::new(descent);
     let config = |learning_rate| ServerConfig { learning_rate, work: work.clone(), ..fast() };
-    let free = gap(&clients.train(config(1e-3), solver(0.0), 1, 1), start.values());
-    let held = gap(&clients.train(config(1e-3), solver(500.0), 1, 1), start.values());
+    let free = gap(&by(config(1e-3), local, 0.0, 1), start.values());
+    let held = gap(&by(config(1e-3), local, 500.0, 1), start.values());
     assert!(held < 0.15 * free, "{held} {free}");
 
     // The descent direction -P_W(mu (W - W_t)) = mu P_W(W_t) leads towards W_t.
@@ -149,20 +155,20 @@ fn every_optimiser_trains_a_federation() {
         for carry_state in [false, true] {
             let solver = LocalEpochs { carry_state, ..LocalEpochs::new(optimiser) };
             let mut federation = clients.federation(fast(), solver);
-            let mut desks = clients.desks(2);
-            let first = federation.round(&mut desks, true).unwrap().validation_loss;
+            let mut workers = clients.workers(2);
+            let first = federation.round(&mut workers, true).unwrap().validation_loss;
             for _ in 0..20 {
-                federation.round(&mut desks, true).unwrap();
+                federation.round(&mut workers, true).unwrap();
             }
             let (server, states) = federation.state();
-            let last = federation.round(&mut desks, true).unwrap().validation_loss;
+            let last = federation.round(&mut workers, true).unwrap().validation_loss;
             assert!(last < 0.9 * first, "{optimiser:?}: {first} {last}");
             let parameters = federation.server().parameters();
             assert!(parameters.feasibility_error().unwrap() < 1e-12, "{optimiser:?}");
             assert_eq!(parameters.values(), clients.train(fast(), solver, 22, 1), "{optimiser:?}");
             let mut resumed = clients.federation(fast(), solver);
             resumed.restore(&server, &states).unwrap();
-            resumed.round(&mut desks, true).unwrap();
+            resumed.round(&mut workers, true).unwrap();
             assert_eq!(resumed.state(), federation.state());
             ends.push(parameters.values().to_vec());
         }

@@ -1,5 +1,5 @@
 //! The properties of `algorithms.md` section 8 that concern federated training (23, 40 to 42, 45, 46, 48 to 50), the server driven by hand, failures, and
-//! determinism.
+//! determinism; and methods of one's own.
 //!
 //! Each test names the properties it shows.
 #![allow(clippy::unwrap_used)] // helpers of tests may panic as tests do
@@ -13,4 +13,5 @@ mod scopes;
 mod seams;
 mod server;
 mod support;
+mod toys;
 mod whole;

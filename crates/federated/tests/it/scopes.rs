@@ -1,6 +1,8 @@
 //! What is not shared stays (property 48).
 
-use fedspd_federated::{Desk, Federation, LocalEpochs, LocalWork, Member, Server, ServerConfig, Shard};
+use fedspd_federated::{
+    Federation, LocalEpochs, LocalWork, Member, MethodConfig, Server, ServerConfig, Shard, Wire, Worker,
+};
 use fedspd_nn::{EegNet, EegNetConfig, FedBn, Model, OptimiserConfig, RawTrials, Scope, Seed, SyntheticEeg};
 
 fn two_clients(fedbn: FedBn) -> (EegNet<f32>, Vec<f32>, Vec<usize>, Vec<Shard>) {
@@ -28,21 +30,22 @@ fn batch_normalisation_stays_with_its_client() {
     for (fedbn, kept) in [(FedBn::All, 4), (FedBn::Statistics, 2)] {
         let (net, samples, labels, shards) = two_clients(fedbn);
         let examples = net.prepare(RawTrials::new(6, 128, 2, samples, labels).unwrap()).unwrap();
-        let members = (0..2).map(|client| Member { name: format!("client {client}") }).collect();
+        let members = (0..2).map(|client| Member { name: format!("client {client}"), trials: 14 }).collect();
         let config = ServerConfig { work: LocalWork::same(1), ..ServerConfig::default() };
         let initial = net.initial(Seed(0)).unwrap();
-        let server = Server::new(config, members, initial.clone(), Seed(0)).unwrap();
+        let local = LocalEpochs::new(OptimiserConfig::default());
+        let method = MethodConfig::FedAvg.build(local, &config, &Wire::new(net.layout().clone())).unwrap();
+        let server = Server::new(config, members, initial.clone(), method.server, Seed(0)).unwrap();
         let rows = 8 + 16 + 16;
         assert_eq!(server.wire().local_size(), kept * rows);
         assert_eq!(server.wire().shared_size() + kept * rows, net.layout().size());
         let local = |name: &str| net.layout().get(name).unwrap().scope == Scope::Local;
-        assert!(server.wire().parameters().all(|(parameter, _)| !local(&parameter.name)));
+        assert!(server.wire().parameters().all(|parameter| !local(&parameter.name)));
 
-        let solver = LocalEpochs::new(OptimiserConfig::default());
         let mut federation =
-            Federation::new(&examples, &shards, vec![0, 1], solver, server, Seed(0)).unwrap();
-        let mut desks = vec![Desk::new(&net, 8, 1).unwrap()];
-        let report = federation.round(&mut desks, true).unwrap().report;
+            Federation::new(&examples, &shards, vec![0, 1], method.client, server, Seed(0)).unwrap();
+        let mut workers = vec![Worker::new(&net, 8, 1).unwrap()];
+        let report = federation.round(&mut workers, true).unwrap().report;
         assert_eq!(report.bytes_up, 2 * 4 * federation.server().wire().shared_size() as u64);
         let (first, second) = (federation.parameters(0), federation.parameters(1));
         for (parameter, values) in first.iter() {
@@ -56,8 +59,8 @@ fn batch_normalisation_stays_with_its_client() {
             assert_eq!(as_it_began, local(&parameter.name) || !moves, "{}", parameter.name);
         }
         // Each client is evaluated with its own: the same trials would give something else with the other's.
-        let by_own = federation.evaluate(&mut desks, |shard| &shard.test).unwrap();
-        let by_other = desks[0].trainer.evaluate(&second, &examples, &shards[0].test).unwrap();
+        let by_own = federation.evaluate(&mut workers, |shard| &shard.test).unwrap();
+        let by_other = workers[0].trainer.evaluate(&second, &examples, &shards[0].test).unwrap();
         assert_ne!(by_own[0].as_ref().unwrap().loss, by_other.loss);
     }
 }
@@ -68,20 +71,22 @@ fn what_clients_keep_is_part_of_the_stored_state() {
     let (net, samples, labels, shards) = two_clients(FedBn::All);
     let examples = net.prepare(RawTrials::new(6, 128, 2, samples, labels).unwrap()).unwrap();
     let federation = || {
-        let members = (0..2).map(|client| Member { name: format!("client {client}") }).collect();
-        let server =
-            Server::new(ServerConfig::default(), members, net.initial(Seed(0)).unwrap(), Seed(0)).unwrap();
-        let solver = LocalEpochs { carry_state: true, ..LocalEpochs::new(OptimiserConfig::default()) };
-        Federation::new(&examples, &shards, vec![0, 1], solver, server, Seed(0)).unwrap()
+        let members = (0..2).map(|client| Member { name: format!("client {client}"), trials: 14 }).collect();
+        let local = LocalEpochs { carry_state: true, ..LocalEpochs::new(OptimiserConfig::default()) };
+        let (config, wire) = (ServerConfig::default(), Wire::new(net.layout().clone()));
+        let method = MethodConfig::FedAvg.build(local, &config, &wire).unwrap();
+        let initial = net.initial(Seed(0)).unwrap();
+        let server = Server::new(config, members, initial, method.server, Seed(0)).unwrap();
+        Federation::new(&examples, &shards, vec![0, 1], method.client, server, Seed(0)).unwrap()
     };
-    let mut desks = vec![Desk::new(&net, 8, 1).unwrap()];
+    let mut workers = vec![Worker::new(&net, 8, 1).unwrap()];
     let mut straight = federation();
     let mut stored = straight.state();
     for _ in 0..3 {
-        straight.round(&mut desks, true).unwrap();
+        straight.round(&mut workers, true).unwrap();
         let mut resumed = federation();
         resumed.restore(&stored.0, &stored.1).unwrap();
-        resumed.round(&mut desks, true).unwrap();
+        resumed.round(&mut workers, true).unwrap();
         stored = resumed.state();
         assert_eq!(stored, straight.state());
         assert_eq!(resumed.parameters(1), straight.parameters(1));

@@ -1,128 +1,127 @@
-//! What comes next fits: a method of one's own with a control variate, which the server hands out, clients change, and their changes come back.
+//! What comes next fits: a method with more parts, and one of several exchanges.
 
-use std::sync::{Arc, Mutex};
-
-use fedspd_federated::{
-    Aggregation, Aggregator, Desk, Error, Fault, Federation, LocalEpochs, LocalSolver, Merged, Sender,
-    Server, Task, Trained, Wire, aggregator,
-};
-use fedspd_nn::{Model, ParamSet, Seed, SpdNet};
+use fedspd_federated::{Error, Federation, Message, Method, OnFailure, Part, Server, ServerConfig};
+use fedspd_nn::{Model, Seed, SpdNet};
 
 use crate::support::{Clients, adam, fast};
+use crate::toys::{control, two_exchanges};
 
-/// Averages as another does, and adds up one number more of each message.
-struct WithVariate {
-    plain: Box<dyn Aggregator<f64>>,
-    common: Vec<f64>,
-    changes: f64,
-    seen: Arc<Mutex<Vec<usize>>>,
-    senders: Mutex<Vec<Sender>>,
-}
+type Running<'a> = Federation<'a, f64, SpdNet<f64>>;
 
-impl Aggregator<f64> for WithVariate {
-    fn attachment(&self) -> &[f64] {
-        &self.common
-    }
-
-    fn message(
-        &self,
-        wire: &Wire,
-        sender: Sender,
-        start: &ParamSet<f64>,
-        trained: &ParamSet<f64>,
-        extra: &[f64],
-    ) -> Result<Vec<f64>, Error> {
-        self.senders.lock().unwrap().push(sender);
-        self.plain.message(wire, sender, start, trained, extra)
-    }
-
-    fn check(&mut self, message: &[f64]) -> Result<(), Fault> {
-        self.plain.check(&message[..message.len() - 1])
-    }
-
-    fn add(
-        &mut self,
-        client: usize,
-        weight: f64,
-        previous: &ParamSet<f64>,
-        message: &[f64],
-    ) -> Result<(), Error> {
-        let (parameters, change) = message.split_at(message.len() - 1);
-        self.seen.lock().unwrap().push(client);
-        self.changes += change[0];
-        self.plain.add(client, weight, previous, parameters)
-    }
-
-    fn finish(&mut self, parameters: &mut ParamSet<f64>) -> Result<Merged, Error> {
-        // Every client sent its message as itself, in the round that it was for.
-        let round = self.seen.lock().unwrap().len() as u32 / 4 - 1;
-        let expected: Vec<Sender> = (0..4).map(|client| Sender { client, round }).collect();
-        assert_eq!(std::mem::take(&mut *self.senders.lock().unwrap()), expected);
-        self.common[0] += std::mem::take(&mut self.changes) / 4.0;
-        self.plain.finish(parameters)
-    }
-
-    fn memory(&self) -> Vec<f64> {
-        self.common.clone()
-    }
-
-    fn recall(&mut self, memory: &[f64]) -> Result<(), Error> {
-        self.common.copy_from_slice(memory);
-        Ok(())
+/// Straight through, or from the stored state of every round: the same bytes, on any number of threads.
+fn same_when_resumed<'a>(clients: &'a Clients, new: impl Fn() -> Running<'a>, rounds: u32) {
+    let mut straight = new();
+    let mut stored = straight.state();
+    for round in 0..rounds {
+        straight.round(&mut clients.workers(1), true).unwrap();
+        let mut resumed = new();
+        resumed.restore(&stored.0, &stored.1).unwrap();
+        resumed.round(&mut clients.workers(3), true).unwrap();
+        stored = resumed.state();
+        assert_eq!(stored, straight.state(), "round {round}");
     }
 }
 
-/// Trains as another does; its own variate follows the common one and the round.
-struct Variate(LocalEpochs);
-
-impl LocalSolver<f64, SpdNet<f64>> for Variate {
-    fn train(
-        &self,
-        task: &Task<'_, f64, SpdNet<f64>>,
-        memory: &mut Vec<f64>,
-        desk: &mut Desk<'_, f64, SpdNet<f64>>,
-    ) -> Result<Trained<f64>, fedspd_nn::Error> {
-        let trained = self.0.train(task, &mut Vec::new(), desk)?;
-        let own = memory.first().copied().unwrap_or(0.0);
-        let next = task.attachment[0] + f64::from(task.round) + 1.0;
-        *memory = vec![next];
-        Ok(Trained { extra: vec![next - own], ..trained })
-    }
+fn server(clients: &Clients, config: ServerConfig, method: Method<f64>) -> Server<f64> {
+    let initial = clients.net.initial(Seed(0)).unwrap();
+    Server::new(config, clients.members(), initial, method.server, Seed(0)).unwrap()
 }
 
 #[test]
 fn control_variates_travel_both_ways() {
     let clients = Clients::small();
-    let parameters = clients.net.initial(Seed(0)).unwrap();
-    let wire = Wire::new(parameters.layout().clone());
-    let seen = Arc::new(Mutex::new(Vec::new()));
-    let method = WithVariate {
-        plain: aggregator(Aggregation::ProjAvg, 0.0, 1.0, &wire).unwrap(),
-        common: vec![0.0],
-        changes: 0.0,
-        seen: Arc::clone(&seen),
-        senders: Mutex::new(Vec::new()),
-    };
-    let server =
-        Server::with_aggregator(fast(), clients.members(), parameters, Seed(0), Box::new(method)).unwrap();
-    let numbers = vec![0, 1, 2, 3];
-    let mut federation =
-        Federation::new(&clients.examples, &clients.shards, numbers, Variate(adam()), server, Seed(0))
-            .unwrap();
-    let mut desks = clients.desks(2);
+    let new = || clients.federation_by(fast(), control(adam(), 4, &clients.wire()));
+    let mut federation = new();
     let mut common = 0.0;
     for round in 0..3 {
-        let report = federation.round(&mut desks, true).unwrap().report;
+        let report = federation.round(&mut clients.workers(2), true).unwrap().report;
         // All clients have the same variate, so the common one is theirs.
         common += f64::from(round) + 1.0;
-        assert_eq!(federation.server().aggregator().attachment(), [common]);
+        assert_eq!(report.metrics["control"], common);
         assert_eq!((report.bytes_up, report.bytes_down), (4 * 76 * 8, 4 * 76 * 8));
     }
-    assert_eq!(*seen.lock().unwrap(), [0, 1, 2, 3].repeat(3));
     assert_eq!(federation.server().parameters().values(), clients.train(fast(), adam(), 3, 1));
-    // Both ends remember.
-    let (server, states) = federation.state();
-    assert!(states.iter().all(|state| state.memory == [common]));
-    federation.restore(&server, &states).unwrap();
-    assert_eq!(federation.server().aggregator().attachment(), [common]);
+    assert!(federation.state().1.iter().all(|state| state.memory == [common]));
+    same_when_resumed(&clients, new, 4);
+}
+
+#[test]
+fn a_round_of_two_exchanges_is_one_round() {
+    let clients = Clients::small();
+    let config = ServerConfig { participation: 0.5, ..fast() };
+    let new = || clients.federation_by(config.clone(), two_exchanges(adam(), &clients.wire()));
+    let mut federation = new();
+    let plain: Vec<_> = {
+        let mut plain = clients.federation(config.clone(), adam());
+        let mut workers = clients.workers(1);
+        (0..3).map(|_| plain.round(&mut workers, true).unwrap().report).collect()
+    };
+    for (round, plain) in (0..3).zip(plain) {
+        let report = federation.round(&mut clients.workers(2), true).unwrap().report;
+        assert_eq!((report.round, &report.participants), (round, &plain.participants));
+        assert_eq!((report.bytes_up, report.bytes_down), (2 * (75 + 1) * 8, 2 * (75 + 76) * 8));
+        assert!(report.train_loss.is_some() && report.layers.len() == 1);
+        assert_eq!(federation.server().plan().unwrap().exchange.number, 0);
+    }
+    same_when_resumed(&clients, new, 4);
+}
+
+/// A part that is missing, renamed or left over costs the client its round, and the client is named.
+#[test]
+fn wrong_parts_are_refused_with_the_name_of_the_client() {
+    let clients = Clients::small();
+    let method = || control(adam(), 4, &clients.wire());
+    let mut new = server(&clients, fast(), method());
+    let complete = |server: &Server<f64>| {
+        let mut reply = server.wire().message(server.parameters());
+        reply.push(Part::real("control.change", &[1], &[1.0]));
+        reply
+    };
+    let sound = complete(&new);
+    new.submit(0, Ok(sound.clone())).unwrap();
+    let renamed = |name: &str| {
+        let mut parts = sound.clone().into_parts();
+        parts.last_mut().unwrap().name = name.into();
+        Message::new(parts)
+    };
+    let dropped = {
+        let mut parts = sound.clone().into_parts();
+        parts.pop();
+        Message::new(parts)
+    };
+    for (reply, said) in [
+        (dropped, "it sent no `control.change`"),
+        (renamed("change"), "it sent `change`, which is not part of the message"),
+    ] {
+        let mut server = server(&clients, fast(), method());
+        server.submit(0, Ok(sound.clone())).unwrap();
+        let error = server.submit(1, Ok(reply)).unwrap_err();
+        assert_eq!(error.to_string(), format!("client 2 failed in round 1: {said}"));
+    }
+}
+
+/// Who fails in one exchange is not asked in the next; an exchange without replies undoes its round.
+#[test]
+fn a_failure_lasts_for_the_round() {
+    let clients = Clients::small();
+    let skip = ServerConfig { on_client_failure: OnFailure::Skip, ..fast() };
+    let mut server = server(&clients, skip, two_exchanges(adam(), &clients.wire()));
+    let begun = server.state();
+    let size = || Message::new(vec![Part::ring("size", &[1], vec![7])]);
+    server.submit(0, Ok(size())).unwrap();
+    server.submit(2, Ok(size())).unwrap();
+    assert!(server.close().unwrap().is_none());
+    let plan = server.plan().unwrap();
+    assert_eq!((plan.clients, plan.exchange.number), (&[0, 2][..], 1));
+    let named: Vec<&str> = server.dropped().iter().map(|dropped| &*dropped.name).collect();
+    assert_eq!(named, ["client 2", "client 4"]);
+    let late = server.submit(1, Ok(size())).unwrap_err().to_string();
+    assert_eq!(late, "a reply of client 2 in round 1, which was not asked to take part");
+    assert!(matches!(server.restore(&begun), Err(Error::Order { .. })));
+    let report = server.close().unwrap().unwrap();
+    assert!(report.is_empty() && report.dropped.len() == 4 && report.layers.is_empty());
+    server.advance(1.0).unwrap();
+    assert_eq!(server.state().parameters, begun.parameters);
+    let next = server.plan().unwrap();
+    assert_eq!((next.exchange.round, next.exchange.number, next.clients), (1, 0, &[0, 1, 2, 3][..]));
 }

@@ -1,19 +1,18 @@
 //! The server driven by hand.
 
-use fedspd_federated::{Aggregation, Error, Server, ServerConfig, Update, Weighting};
-use fedspd_nn::{Purpose, Seed, shuffle};
+use fedspd_federated::{Aggregation, Error, Member, Message, Server, ServerConfig, Weighting};
+use fedspd_nn::{Model, Purpose, Seed, shuffle};
 
-use crate::support::{Clients, adam, fast, gap};
+use crate::support::{Clients, adam, fast, fedavg, gap, reply};
 
-/// Parameters of four clients that went somewhere, as messages.
-fn updates(clients: &Clients, server: &Server<f64>) -> Vec<Update<f64>> {
+/// The replies of four clients that went somewhere.
+fn replies(clients: &Clients) -> Vec<Message> {
     let mut federation = clients.federation(fast(), adam());
-    let mut desks = clients.desks(1);
+    let mut workers = clients.workers(1);
     (0..4)
         .map(|client| {
-            federation.round(&mut desks, true).unwrap();
-            let message = server.wire().shared(federation.server().parameters());
-            Update { message, trials: 10 + client, loss: client as f64 }
+            federation.round(&mut workers, true).unwrap();
+            reply(&clients.wire(), federation.server().parameters(), f64::from(client))
         })
         .collect()
 }
@@ -21,7 +20,7 @@ fn updates(clients: &Clients, server: &Server<f64>) -> Vec<Update<f64>> {
 #[test]
 fn the_order_of_replies_does_not_matter() {
     let clients = Clients::small();
-    let updates = updates(&clients, &clients.server(fast()));
+    let replies = replies(&clients);
     for aggregation in [
         Aggregation::ProjAvg,
         Aggregation::RlAvg,
@@ -34,16 +33,16 @@ fn the_order_of_replies_does_not_matter() {
             let run = |item: u64| {
                 let mut server = clients.server(ServerConfig { aggregation, weighting, ..fast() });
                 for round in 0..3 {
-                    assert_eq!(server.plan().unwrap().round, round);
+                    assert_eq!(server.plan().unwrap().exchange.round, round);
                     let mut order = server.plan().unwrap().clients.to_vec();
                     if item > 0 {
                         let stream = Seed(1).stream(Purpose::Shuffle).round(round);
                         shuffle(&mut stream.item(item), &mut order);
                     }
                     for client in order {
-                        server.submit(client, Ok(updates[client].clone())).unwrap();
+                        server.submit(client, Ok(replies[client].clone())).unwrap();
                     }
-                    let report = server.close().unwrap();
+                    let report = server.close().unwrap().unwrap();
                     assert_eq!(report.train_loss, Some(1.5));
                     server.advance(1.0).unwrap();
                 }
@@ -60,11 +59,15 @@ fn the_order_of_replies_does_not_matter() {
 #[test]
 fn weights_are_uniform_or_by_trials() {
     let clients = Clients::small();
-    let all = updates(&clients, &clients.server(fast()));
+    let all = replies(&clients);
     let mean = |weighting, replies: [(usize, usize); 4]| {
-        let mut server = clients.server(ServerConfig { weighting, ..fast() });
-        for (client, (update, trials)) in replies.into_iter().enumerate() {
-            server.submit(client, Ok(Update { trials, ..all[update].clone() })).unwrap();
+        let config = ServerConfig { weighting, ..fast() };
+        let member = |(_, trials)| Member { name: String::new(), trials };
+        let (members, method) = (replies.map(member).to_vec(), fedavg(&config, &clients.wire()).server);
+        let initial = clients.net.initial(Seed(0)).unwrap();
+        let mut server = Server::new(config, members, initial, method, Seed(0)).unwrap();
+        for (client, (reply, _)) in replies.into_iter().enumerate() {
+            server.submit(client, Ok(all[reply].clone())).unwrap();
         }
         server.close().unwrap();
         server.parameters().values().to_vec()
@@ -80,7 +83,7 @@ fn weights_are_uniform_or_by_trials() {
 fn steps_out_of_order_are_refused() {
     let clients = Clients::small();
     let mut server = clients.server(fast());
-    let update = updates(&clients, &server)[0].clone();
+    let update = replies(&clients)[0].clone();
     assert!(matches!(server.advance(1.0), Err(Error::Order { asked: "advance", .. })));
     let unknown = server.submit(9, Ok(update.clone())).unwrap_err();
     assert_eq!(
@@ -98,7 +101,7 @@ fn steps_out_of_order_are_refused() {
     assert!(matches!(server.plan(), Err(Error::Order { asked: "plan", .. })));
     assert!(matches!(server.submit(0, Ok(update)), Err(Error::Order { .. })));
     server.advance(1.0).unwrap();
-    assert_eq!(server.plan().unwrap().round, 1);
+    assert_eq!(server.plan().unwrap().exchange.round, 1);
 }
 
 /// What is averaged already cannot be taken back, so a server does not go on from a stored state in the middle of a round; replies that only wait are forgotten.
@@ -106,7 +109,7 @@ fn steps_out_of_order_are_refused() {
 fn a_state_is_not_restored_over_half_an_average() {
     let clients = Clients::small();
     let mut server = clients.server(fast());
-    let update = updates(&clients, &server)[0].clone();
+    let update = replies(&clients)[0].clone();
     let begun = server.state();
     server.submit(2, Ok(update.clone())).unwrap();
     server.restore(&begun).unwrap();
@@ -123,7 +126,7 @@ fn a_stored_state_is_all_there_is() {
     let config =
         ServerConfig { aggregation: Aggregation::RlAvg, server_momentum: 0.5, participation: 0.5, ..fast() };
     let mut straight = clients.server(config.clone());
-    let all = updates(&clients, &straight);
+    let all = replies(&clients);
     let play = |server: &mut Server<f64>| {
         for client in server.plan().unwrap().clients.to_vec() {
             server.submit(client, Ok(all[(client + server.round() as usize) % 4].clone())).unwrap();
@@ -159,7 +162,7 @@ fn a_stored_state_is_all_there_is() {
 fn patience_plus_one_rounds_without_improvement_halve_the_rate_once() {
     let clients = Clients::small();
     let mut server = clients.server(ServerConfig::default());
-    let update = updates(&clients, &server)[0].clone();
+    let update = replies(&clients)[0].clone();
     let mut rates = Vec::new();
     for _ in 0..23 {
         rates.push(server.plan().unwrap().learning_rate);

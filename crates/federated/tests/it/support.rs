@@ -1,8 +1,13 @@
 //! A small federation.
 
-use fedspd_federated::{Desk, Federation, LocalEpochs, Member, Server, ServerConfig, Shard};
+use fedspd_federated::{
+    Federation, LocalEpochs, Member, Message, Method, MethodConfig, Part, Server, ServerConfig, Shard, Wire,
+    Worker,
+};
 use fedspd_manifold::Real;
-use fedspd_nn::{Examples, Model, OptimiserConfig, Seed, SpdNet, SpdNetConfig, SpdTrials, SyntheticTask};
+use fedspd_nn::{
+    Examples, Model, OptimiserConfig, ParamSet, Seed, SpdNet, SpdNetConfig, SpdTrials, SyntheticTask,
+};
 
 /// Clients whose trials stand one after the other among common examples.
 pub(crate) struct Clients<T: Real = f64> {
@@ -56,41 +61,74 @@ where
     }
 
     pub(crate) fn members(&self) -> Vec<Member> {
-        (0..self.shards.len()).map(|client| Member { name: format!("client {}", client + 1) }).collect()
+        let member = |(client, shard): (usize, &Shard)| Member {
+            name: format!("client {}", client + 1),
+            trials: shard.train.len(),
+        };
+        self.shards.iter().enumerate().map(member).collect()
+    }
+
+    pub(crate) fn wire(&self) -> Wire {
+        Wire::new(self.net.layout().clone())
     }
 
     pub(crate) fn server(&self, config: ServerConfig) -> Server<T> {
-        Server::new(config, self.members(), self.net.initial(Seed(0)).unwrap(), Seed(0)).unwrap()
+        let server = fedavg(&config, &self.wire()).server;
+        Server::new(config, self.members(), self.net.initial(Seed(0)).unwrap(), server, Seed(0)).unwrap()
     }
 
     pub(crate) fn federation(
         &self,
         config: ServerConfig,
-        solver: LocalEpochs,
-    ) -> Federation<'_, T, SpdNet<T>, LocalEpochs> {
-        let numbers = (0..self.shards.len() as u32).collect();
-        Federation::new(&self.examples, &self.shards, numbers, solver, self.server(config), Seed(0)).unwrap()
+        local: LocalEpochs,
+    ) -> Federation<'_, T, SpdNet<T>> {
+        let method = MethodConfig::FedAvg.build(local, &config, &self.wire()).unwrap();
+        self.federation_by(config, method)
     }
 
-    pub(crate) fn desks(&self, count: usize) -> Vec<Desk<'_, T, SpdNet<T>>> {
-        (0..count).map(|_| Desk::new(&self.net, 16, 1).unwrap()).collect()
+    /// With a method of one's own.
+    pub(crate) fn federation_by(
+        &self,
+        config: ServerConfig,
+        method: Method<T>,
+    ) -> Federation<'_, T, SpdNet<T>> {
+        let initial = self.net.initial(Seed(0)).unwrap();
+        let server = Server::new(config, self.members(), initial, method.server, Seed(0)).unwrap();
+        let numbers = (0..self.shards.len() as u32).collect();
+        Federation::new(&self.examples, &self.shards, numbers, method.client, server, Seed(0)).unwrap()
+    }
+
+    pub(crate) fn workers(&self, count: usize) -> Vec<Worker<'_, T, SpdNet<T>>> {
+        (0..count).map(|_| Worker::new(&self.net, 16, 1).unwrap()).collect()
     }
 
     /// The values of the parameters after some rounds.
     pub(crate) fn train(
         &self,
         config: ServerConfig,
-        solver: LocalEpochs,
+        local: LocalEpochs,
         rounds: u32,
-        desks: usize,
+        workers: usize,
     ) -> Vec<T> {
-        let mut federation = self.federation(config, solver);
-        let mut desks = self.desks(desks);
+        let mut federation = self.federation(config, local);
+        let mut workers = self.workers(workers);
         for _ in 0..rounds {
-            federation.round(&mut desks, true).unwrap();
+            federation.round(&mut workers, true).unwrap();
         }
         federation.server().parameters().values().to_vec()
     }
+}
+
+/// Both halves of the plain average.
+pub(crate) fn fedavg<T: Real>(config: &ServerConfig, wire: &Wire) -> Method<T> {
+    MethodConfig::FedAvg.build(adam(), config, wire).unwrap()
+}
+
+/// A reply with these parameters and a loss.
+pub(crate) fn reply<T: Real>(wire: &Wire, parameters: &ParamSet<T>, loss: f64) -> Message {
+    let mut message = wire.message(parameters);
+    message.push(Part::loss(loss));
+    message
 }
 
 pub(crate) fn adam() -> LocalEpochs {

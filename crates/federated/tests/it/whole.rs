@@ -1,6 +1,6 @@
 //! The synthetic task of property 50.
 
-use fedspd_federated::{Federation, LocalEpochs, LocalWork, Member, Server, ServerConfig};
+use fedspd_federated::{Federation, LocalEpochs, LocalWork, Member, MethodConfig, Server, ServerConfig};
 use fedspd_nn::{Model, Seed, SpdNetConfig, SyntheticTask};
 
 use crate::support::{Clients, adam, fast};
@@ -15,27 +15,30 @@ fn accuracy(evaluations: &[Option<fedspd_nn::Evaluation>]) -> f64 {
 fn together_they_learn_more_than_alone() {
     let task = SyntheticTask::new(12, 3).trials(30).strength(0.35).shift(0.3);
     let clients = Clients::new(task, SpdNetConfig::new(vec![12, 6], 3), 10);
-    let mut desks = clients.desks(2);
+    let mut workers = clients.workers(2);
     let mut federation = clients.federation(fast(), adam());
     for _ in 0..40 {
-        federation.round(&mut desks, true).unwrap();
+        federation.round(&mut workers, true).unwrap();
     }
-    let together = accuracy(&federation.evaluate(&mut desks, |shard| &shard.test).unwrap());
+    let together = accuracy(&federation.evaluate(&mut workers, |shard| &shard.test).unwrap());
 
     // Alone: the same loop for each client by itself, as many epochs.
     let mut alone = 0.0;
     for client in 0..10 {
         let config = ServerConfig { work: LocalWork::same(1), ..fast() };
-        let members = vec![Member { name: "alone".into() }];
-        let server = Server::new(config, members, clients.net.initial(Seed(0)).unwrap(), Seed(0)).unwrap();
         let shards = &clients.shards[client..=client];
-        let solver = LocalEpochs { carry_state: true, ..adam() };
+        let members = vec![Member { name: "alone".into(), trials: shards[0].train.len() }];
+        let local = LocalEpochs { carry_state: true, ..adam() };
+        let method = MethodConfig::FedAvg.build(local, &config, &clients.wire()).unwrap();
+        let initial = clients.net.initial(Seed(0)).unwrap();
+        let server = Server::new(config, members, initial, method.server, Seed(0)).unwrap();
+        let numbers = vec![client as u32];
         let mut single =
-            Federation::new(&clients.examples, shards, vec![client as u32], solver, server, Seed(0)).unwrap();
+            Federation::new(&clients.examples, shards, numbers, method.client, server, Seed(0)).unwrap();
         for _ in 0..80 {
-            single.round(&mut desks, true).unwrap();
+            single.round(&mut workers, true).unwrap();
         }
-        alone += accuracy(&single.evaluate(&mut desks, |shard| &shard.test).unwrap()) / 10.0;
+        alone += accuracy(&single.evaluate(&mut workers, |shard| &shard.test).unwrap()) / 10.0;
     }
     assert!(together > alone + 0.05 && together > 0.6, "together {together}, alone {alone}");
 }

@@ -256,6 +256,11 @@ impl<T: Real> Optimiser<T> {
         self.rules.iter_mut().try_for_each(|(range, rule)| rule.finish(&mut values[range.clone()]))
     }
 
+    /// Which optimiser it is, with its settings.
+    pub fn config(&self) -> OptimiserConfig {
+        self.config
+    }
+
     /// Starts again at these parameters as a new optimiser would, in the memory of this one.
     ///
     /// # Errors

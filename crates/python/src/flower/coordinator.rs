@@ -3,17 +3,15 @@
 use std::path::PathBuf;
 
 use fedspd_experiment::config::Config;
-use fedspd_experiment::remote::{self, Introduction, Judgement, Reply, Verdict};
+use fedspd_experiment::remote::{self, Introduction};
 use fedspd_run::Status;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::PyDict;
 
-use super::{dtype, heard};
+use super::message::{Given, given, made};
+use super::{heard, place};
 use crate::error::of_experiment;
 use crate::watch::Watch;
-
-/// What a model made of the trials of a split: the mean loss, and the confusion matrix row by row.
-type Seen = Option<(f64, Vec<u64>)>;
 
 /// The server of sites on other machines, with its run folder. Opened in the folder of a run that was begun, it goes on with it.
 #[pyclass(module = "fedspd._core")]
@@ -67,40 +65,22 @@ impl Coordinator {
         self.inner.names()
     }
 
-    /// Names and shapes of the arrays that travel, in their order.
-    #[getter]
-    fn travelling(&self) -> Vec<(String, Vec<usize>)> {
-        self.inner.travelling()
-    }
-
-    /// Their type.
-    #[getter]
-    fn dtype(&self) -> &'static str {
-        dtype(self.inner.config())
-    }
-
-    /// What the round asks for: its number, the learning rate, the parameters, and for each client its number, epochs and version of its state.
+    /// What the exchange asks for: its place in the run, the learning rate, the message, and for each
+    /// client its index, epochs and version of its state.
     fn plan<'py>(&self, python: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let plan = self.inner.plan().map_err(|error| of_experiment(&error))?;
-        let asked = plan.clients.iter().map(|asked| (asked.client, asked.epochs, asked.since));
+        let asked = plan.clients.iter().map(|asked| (asked.client, asked.epochs, asked.since.map(place)));
         let dict = PyDict::new(python);
-        dict.set_item("round", plan.round)?;
+        dict.set_item("exchange", place(plan.exchange))?;
         dict.set_item("learning_rate", plan.learning_rate)?;
         dict.set_item("clients", asked.collect::<Vec<_>>())?;
-        dict.set_item("parameters", PyBytes::new(python, &plan.parameters))?;
+        dict.set_item("message", made(python, &plan.message))?;
         Ok(dict)
     }
 
     /// Takes the reply of a client.
-    fn submit(
-        &mut self,
-        python: Python<'_>,
-        client: usize,
-        parameters: &[u8],
-        trials: usize,
-        loss: f64,
-    ) -> PyResult<()> {
-        let reply = Reply { parameters: parameters.to_vec(), trials, loss };
+    fn submit(&mut self, python: Python<'_>, client: usize, reply: Vec<Given>) -> PyResult<()> {
+        let reply = given(reply)?;
         heard(python, |_| self.inner.submit(client, Ok(reply)))
     }
 
@@ -109,23 +89,22 @@ impl Coordinator {
         heard(python, |_| self.inner.submit(client, Err(reason)))
     }
 
-    /// Ends the round. Gives what every site is to judge: the parameters, whether they are validated
-    /// and tested, and the version of each site's state.
-    fn close<'py>(&mut self, python: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let examination = heard(python, |_| self.inner.close())?;
+    /// Ends the exchange. Gives what every site is to judge: the model, whether it is validated and
+    /// tested, and the version of each site's state; nothing if the round needs another exchange.
+    fn close<'py>(&mut self, python: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let Some(examination) = heard(python, |_| self.inner.close())? else { return Ok(None) };
         let dict = PyDict::new(python);
-        dict.set_item("parameters", PyBytes::new(python, &examination.parameters))?;
+        dict.set_item("message", made(python, &examination.message))?;
         dict.set_item("validated", examination.validated)?;
         dict.set_item("tested", examination.tested)?;
-        dict.set_item("since", examination.since)?;
-        Ok(dict)
+        dict.set_item("since", examination.since.iter().map(|since| since.map(place)).collect::<Vec<_>>())?;
+        Ok(Some(dict))
     }
 
     /// Takes what the new model made of a site's trials.
-    fn judge(&mut self, python: Python<'_>, client: usize, validation: Seen, test: Seen) -> PyResult<()> {
-        let verdict = |(loss, confusion)| Verdict { loss, confusion };
-        let judgement = Judgement { validation: validation.map(verdict), test: test.map(verdict) };
-        heard(python, |watch| self.inner.judge(client, Ok(judgement), watch))
+    fn judge(&mut self, python: Python<'_>, client: usize, verdicts: Vec<Given>) -> PyResult<()> {
+        let verdicts = given(verdicts)?;
+        heard(python, |watch| self.inner.judge(client, Ok(verdicts), watch))
     }
 
     /// Says that a site has not judged the model, and why.

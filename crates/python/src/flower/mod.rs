@@ -1,10 +1,12 @@
-//! Federated training on several machines, for `fedspd.flower`: bytes in, bytes out.
+//! Federated training on several machines, for `fedspd.flower`: messages in, messages out.
 
 mod coordinator;
+mod message;
 mod site;
 
-use fedspd_experiment::config::{Config, ConfigError, Override, Precision, Preset};
+use fedspd_experiment::config::{Config, ConfigError, Override, Preset};
 use fedspd_experiment::remote::{self, Introduction};
+use fedspd_federated::Exchange;
 use pyo3::prelude::*;
 
 pub(crate) use coordinator::Coordinator;
@@ -41,12 +43,15 @@ fn overrides(changes: &[String]) -> Result<Vec<Override>, ConfigError> {
     changes.iter().map(|change| change.parse()).collect()
 }
 
-/// The type of numbers that travel, as NumPy writes it.
-fn dtype(config: &Config) -> &'static str {
-    match config.model.resolved_precision() {
-        Precision::F64 => "<f8",
-        Precision::F32 => "<f4",
-    }
+/// An exchange as Python has it: the round and the exchange within it, both counted from 0.
+type Place = (u32, u32);
+
+fn place(exchange: Exchange) -> Place {
+    (exchange.round, exchange.number)
+}
+
+fn exchange((round, number): Place) -> Exchange {
+    Exchange { round, number }
 }
 
 /// Calls what may warn, without holding the interpreter.

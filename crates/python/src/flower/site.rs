@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use fedspd_experiment::remote::{self, Assignment, Identity, Verdict};
+use fedspd_experiment::remote::{self, Assignment, Identity};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
 
-use super::{dtype, heard, logger, overrides};
+use super::message::{Given, Made, given, made};
+use super::{Place, exchange, heard, logger, overrides};
 use crate::error::{Error, of_experiment};
 use crate::watch::Watch;
 
@@ -14,13 +14,7 @@ use crate::watch::Watch;
 #[pyclass(module = "fedspd._core")]
 pub(crate) struct Site {
     inner: remote::Site,
-    dtype: &'static str,
 }
-
-/// A reply: parameters, trials, loss.
-type Sent<'py> = (Bound<'py, PyBytes>, usize, f64);
-/// The mean loss of a split, and its confusion matrix row by row.
-type Seen = Option<(f64, Vec<u64>)>;
 
 #[pymethods]
 impl Site {
@@ -36,21 +30,8 @@ impl Site {
     ) -> PyResult<Self> {
         let changes = overrides(&changes).map_err(|error| of_experiment(&error.into()))?;
         let config = remote::at_home(config, &changes).map_err(|error| of_experiment(&error))?;
-        let dtype = dtype(&config);
         let open = |_: &mut Watch<'_>| remote::Site::open(config, name, number, &state, &());
-        Ok(Self { inner: heard(python, open)?, dtype })
-    }
-
-    /// Names and shapes of the arrays that travel, in their order.
-    #[getter]
-    fn travelling(&self) -> Vec<(String, Vec<usize>)> {
-        self.inner.travelling()
-    }
-
-    /// Their type.
-    #[getter]
-    fn dtype(&self) -> &'static str {
-        self.dtype
+        Ok(Self { inner: heard(python, open)? })
     }
 
     /// What the server must know of the site, as JSON: counts of trials, classes and channels; no trial and nobody's name.
@@ -59,48 +40,43 @@ impl Site {
         serde_json::to_string(&introduction).map_err(|error| Error::new_err(error.to_string()))
     }
 
-    /// A round's work: parameters, trials and loss. What is raised, here and below, may be told to the server; the log has the whole of it.
+    /// The reply to a message of the server. What is raised, here and below, may be told to the
+    /// server; the log has the whole of it.
     #[allow(clippy::too_many_arguments)] // one for each thing that the message says
     fn train<'py>(
         &self,
         python: Python<'py>,
         run: &str,
-        round: u32,
+        place: Place,
         epochs: u32,
         learning_rate: f64,
-        since: Option<u32>,
-        parameters: &[u8],
-    ) -> PyResult<Sent<'py>> {
+        since: Option<Place>,
+        message: Vec<Given>,
+    ) -> PyResult<Vec<Made<'py>>> {
+        let message = given(message)?;
         let reply = abroad(python, || {
-            let run = run.parse()?;
-            self.inner.train(&Assignment {
-                run,
-                round,
-                epochs,
-                learning_rate,
-                since,
-                parameters: parameters.to_vec(),
-            })
+            let (run, exchange, since) = (run.parse()?, exchange(place), since.map(exchange));
+            self.inner.train(&Assignment { run, exchange, epochs, learning_rate, since, message })
         })?;
-        Ok((PyBytes::new(python, &reply.parameters), reply.trials, reply.loss))
+        Ok(made(python, &reply))
     }
 
     /// What a model makes of the validation and the test trials of the site, as far as asked for.
-    fn evaluate(
+    fn evaluate<'py>(
         &self,
-        python: Python<'_>,
+        python: Python<'py>,
         run: &str,
-        parameters: &[u8],
-        since: Option<u32>,
+        model: Vec<Given>,
+        since: Option<Place>,
         validated: bool,
         tested: bool,
-    ) -> PyResult<(Seen, Seen)> {
-        let judgement = abroad(python, || {
+    ) -> PyResult<Vec<Made<'py>>> {
+        let model = given(model)?;
+        let verdicts = abroad(python, || {
             let run: Identity = run.parse()?;
-            self.inner.evaluate(&run, parameters, since, validated, tested)
+            self.inner.evaluate(&run, &model, since.map(exchange), validated, tested)
         })?;
-        let seen = |verdict: Verdict| (verdict.loss, verdict.confusion);
-        Ok((judgement.validation.map(seen), judgement.test.map(seen)))
+        Ok(made(python, &verdicts))
     }
 }
 

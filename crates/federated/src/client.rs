@@ -1,0 +1,198 @@
+//! A client: its own trials, its own state, and the reply to a message.
+
+use fedspd_manifold::Real;
+use fedspd_nn::{Error, Model, Optimiser, OptimiserConfig, ParamSet, Purpose, Seed, Stream, Trainer};
+use serde::{Deserialize, Serialize};
+
+use crate::method::{ClientMethod, Exchange};
+use crate::{Message, Wire};
+
+/// What an exchange asks of one client.
+#[derive(Clone, Copy, Debug)]
+pub struct Order<'a, T> {
+    /// Which exchange.
+    pub exchange: Exchange,
+    /// How many epochs the client trains.
+    pub epochs: u32,
+    /// The learning rate.
+    pub learning_rate: f64,
+    /// The parameters of the message. Local ones are as they were initialised.
+    pub parameters: &'a ParamSet<T>,
+    /// The whole message, with what the method sends beside the parameters.
+    pub message: &'a Message,
+}
+
+/// The work of a client in an exchange, as a method sees it.
+pub struct Task<'a, T> {
+    /// Which exchange.
+    pub exchange: Exchange,
+    /// How many epochs it trains.
+    pub epochs: u32,
+    /// The learning rate.
+    pub learning_rate: f64,
+    /// The parameters it starts from, its local ones included.
+    pub start: &'a ParamSet<T>,
+    /// The message of the server.
+    pub message: &'a Message,
+}
+
+/// Changes a gradient before a step; it is given the parameters and the gradient of the batch.
+pub type Correction<'a, T> = dyn FnMut(&ParamSet<T>, &mut [T]) -> Result<(), Error> + 'a;
+
+/// Training on a client's own trials, whatever its model.
+pub trait LocalTraining<T: Real> {
+    /// The parameters that are trained.
+    fn parameters(&mut self) -> &mut ParamSet<T>;
+
+    /// Trains some epochs with an optimiser, which starts from the moments that it carries, or
+    /// afresh. Returns the mean loss of the last epoch.
+    ///
+    /// # Errors
+    /// As [`Trainer::epoch`], and those of the correction.
+    fn epochs(
+        &mut self,
+        optimiser: OptimiserConfig,
+        carried: Option<&mut Vec<f64>>,
+        epochs: u32,
+        learning_rate: f64,
+        correct: &mut Correction<'_, T>,
+    ) -> Result<f64, Error>;
+}
+
+/// The memory that training needs, for one client after the other: one for each thread.
+pub struct Worker<'m, T: Real, M: Model<T>> {
+    /// Epochs and evaluation.
+    pub trainer: Trainer<'m, T, M>,
+    /// The optimiser of the last client, to be restarted.
+    optimiser: Option<Optimiser<T>>,
+    parameters: ParamSet<T>,
+}
+
+impl<'m, T: Real, M: Model<T>> Worker<'m, T, M> {
+    /// A worker for a model, with batches of that size. Several threads work on one batch if asked
+    /// for, as with a [`Trainer`].
+    ///
+    /// # Errors
+    /// As [`Trainer::new`].
+    pub fn new(model: &'m M, batch: usize, threads: usize) -> Result<Self, Error> {
+        let layout = model.layout();
+        let parameters = ParamSet::new(layout.clone(), vec![T::ZERO; layout.size()])?;
+        Ok(Self { trainer: Trainer::new(model, batch, threads)?, optimiser: None, parameters })
+    }
+
+    /// Training of a client's trials, from given parameters.
+    pub fn training<'w>(
+        &'w mut self,
+        start: &ParamSet<T>,
+        examples: &'w M::Examples,
+        trials: &'w [usize],
+        stream: Stream,
+    ) -> Training<'w, 'm, T, M> {
+        self.parameters.values_mut().copy_from_slice(start.values());
+        Training { worker: self, examples, trials, stream }
+    }
+}
+
+/// Training of one client's trials by a worker.
+pub struct Training<'w, 'm, T: Real, M: Model<T>> {
+    worker: &'w mut Worker<'m, T, M>,
+    examples: &'w M::Examples,
+    trials: &'w [usize],
+    stream: Stream,
+}
+
+impl<T: Real, M: Model<T>> LocalTraining<T> for Training<'_, '_, T, M> {
+    fn parameters(&mut self) -> &mut ParamSet<T> {
+        &mut self.worker.parameters
+    }
+
+    fn epochs(
+        &mut self,
+        config: OptimiserConfig,
+        carried: Option<&mut Vec<f64>>,
+        epochs: u32,
+        learning_rate: f64,
+        correct: &mut Correction<'_, T>,
+    ) -> Result<f64, Error> {
+        let Worker { trainer, optimiser, parameters } = &mut *self.worker;
+        let optimiser = match optimiser {
+            Some(optimiser) if optimiser.config() == config => optimiser,
+            other => other.insert(Optimiser::new(config, parameters)?),
+        };
+        match &carried {
+            Some(moments) if !moments.is_empty() => optimiser.recall(parameters, moments)?,
+            _ => optimiser.restart(parameters)?,
+        }
+        let mut loss = f64::NAN;
+        for epoch in 0..epochs {
+            loss = trainer.corrected_epoch(
+                parameters,
+                optimiser,
+                learning_rate,
+                self.examples,
+                self.trials,
+                self.stream.epoch(epoch),
+                &mut *correct,
+            )?;
+        }
+        optimiser.finish(parameters)?;
+        if let Some(moments) = carried {
+            *moments = optimiser.memory();
+        }
+        Ok(loss)
+    }
+}
+
+/// What a client keeps for itself from exchange to exchange.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ClientState {
+    /// Its local parameters; empty before its first round.
+    pub local: Vec<f64>,
+    /// What its method remembers.
+    pub memory: Vec<f64>,
+}
+
+/// A client with all that its work needs: the same in the process of the server and at a site.
+pub struct Client<'a, T: Real, M: Model<T>> {
+    /// The examples of this process.
+    pub examples: &'a M::Examples,
+    /// Which of them the client trains on.
+    pub trials: &'a [usize],
+    /// Its half of the method.
+    pub method: &'a dyn ClientMethod<T>,
+    /// Which numbers travel, and which stay.
+    pub wire: &'a Wire,
+    /// The seed of the federation.
+    pub seed: Seed,
+    /// The client's number in random streams.
+    pub number: u32,
+}
+
+impl<T: Real, M: Model<T>> Client<'_, T, M> {
+    /// Does the work of an exchange. Returns the reply, and what the client keeps if the reply
+    /// counts. The state it began with is left as it was.
+    ///
+    /// # Errors
+    /// Why the client failed, in words.
+    pub fn reply(
+        &self,
+        order: &Order<'_, T>,
+        state: &ClientState,
+        worker: &mut Worker<'_, T, M>,
+    ) -> Result<(Message, ClientState), String> {
+        let Order { exchange, epochs, learning_rate, parameters, message } = *order;
+        let mut state = state.clone();
+        let start = self.wire.with_local(parameters, &state.local);
+        let stream = self.seed.stream(Purpose::Shuffle).round(exchange.round).client(self.number);
+        let mut training = worker.training(&start, self.examples, self.trials, stream);
+        let task = Task { exchange, epochs, learning_rate, start: &start, message };
+        let reply = self.method.reply(&task, &mut state.memory, &mut training);
+        let reply = reply.map_err(|error| error.to_string())?;
+        let values = training.parameters();
+        state.local = self.wire.local(values).into_iter().map(T::to_f64).collect();
+        if let Some(value) = state.local.iter().find(|value| !value.is_finite()) {
+            return Err(format!("a parameter that it keeps became {value}"));
+        }
+        Ok((reply, state))
+    }
+}

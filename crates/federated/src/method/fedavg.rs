@@ -1,0 +1,104 @@
+//! `fedavg`: clients train, the server averages their parameters (`McMahan` et al. 2017; on
+//! the Stiefel manifold, Algorithm 1 of the FedSPDnet paper).
+
+use fedspd_manifold::Real;
+use fedspd_nn::{Error as NetworkError, ParamSet};
+
+use super::{ClientMethod, LocalEpochs, Merged, ServerMethod};
+use crate::aggregate::{Aggregator, Fault};
+use crate::client::{LocalTraining, Task};
+use crate::{Error, Message, Part, PartSpec, Parts, Wire};
+
+/// Parameters down; parameters and the training loss up.
+pub(super) fn parts<T: Real>(wire: &Wire) -> Parts {
+    let down = wire.specs::<T>();
+    let mut up = down.clone();
+    up.push(PartSpec::loss());
+    Parts { down, up }
+}
+
+/// Some epochs on the client's own trials.
+pub struct Client {
+    wire: Wire,
+    local: LocalEpochs,
+}
+
+impl Client {
+    /// The client's half.
+    pub fn new(wire: &Wire, local: LocalEpochs) -> Self {
+        Self { wire: wire.clone(), local }
+    }
+}
+
+impl<T: Real> ClientMethod<T> for Client {
+    fn parts(&self, _: u32) -> Parts {
+        parts::<T>(&self.wire)
+    }
+
+    fn reply(
+        &self,
+        task: &Task<'_, T>,
+        memory: &mut Vec<f64>,
+        training: &mut dyn LocalTraining<T>,
+    ) -> Result<Message, NetworkError> {
+        let loss = self.local.run(task, memory, training, &mut |_, _| Ok(()))?;
+        Ok(trained(&self.wire, training, loss))
+    }
+}
+
+/// The reply of a client that trained.
+pub(super) fn trained<T: Real>(wire: &Wire, training: &mut dyn LocalTraining<T>, loss: f64) -> Message {
+    let mut reply = wire.message(training.parameters());
+    reply.push(Part::loss(loss));
+    reply
+}
+
+/// The average of the replies.
+pub struct Server<T: Real> {
+    wire: Wire,
+    aggregator: Box<dyn Aggregator<T>>,
+}
+
+impl<T: Real> Server<T> {
+    /// The server's half, with a rule for Stiefel matrices.
+    pub fn new(wire: &Wire, aggregator: Box<dyn Aggregator<T>>) -> Self {
+        Self { wire: wire.clone(), aggregator }
+    }
+}
+
+impl<T: Real> ServerMethod<T> for Server<T> {
+    fn parts(&self, _: u32) -> Parts {
+        parts::<T>(&self.wire)
+    }
+
+    fn down(&self, _: u32, parameters: &ParamSet<T>) -> Message {
+        self.wire.message(parameters)
+    }
+
+    fn check(&mut self, _: u32, reply: &Message) -> Result<(), Fault> {
+        self.aggregator.check(reply)
+    }
+
+    fn add(
+        &mut self,
+        _: u32,
+        _: usize,
+        weight: f64,
+        parameters: &ParamSet<T>,
+        reply: &Message,
+    ) -> Result<(), Error> {
+        self.aggregator.add(weight, parameters, reply)
+    }
+
+    fn finish(&mut self, _: u32, parameters: &mut ParamSet<T>) -> Result<Merged, Error> {
+        Ok(Merged { layers: self.aggregator.finish(parameters)?, ..Merged::default() })
+    }
+
+    fn memory(&self) -> Vec<f64> {
+        self.aggregator.memory()
+    }
+
+    fn recall(&mut self, memory: &[f64]) -> Result<(), Error> {
+        self.aggregator.recall(memory)
+    }
+}

@@ -1,0 +1,61 @@
+//! `fedprox`: `fedavg` with a pull towards the received model (Li et al. 2020).
+//!
+//! Adds `mu/2 |theta - theta_t|^2` to the objective, the chordal distance on Stiefel parameters.
+//! Its Riemannian gradient there is `-mu P_W(W_t)`, since `P_W(W) = 0` (`algorithms.md`, 5.2).
+//! Local parameters are not pulled: the server does not know them.
+
+use fedspd_manifold::Real;
+use fedspd_nn::{Error as NetworkError, ParamSet, Role, Scope};
+
+use super::fedavg::{parts, trained};
+use super::{ClientMethod, LocalEpochs};
+use crate::client::{LocalTraining, Task};
+use crate::{Message, Parts, Wire};
+
+/// Some epochs on the client's own trials, pulled towards the received model.
+pub struct Client {
+    wire: Wire,
+    local: LocalEpochs,
+    mu: f64,
+}
+
+impl Client {
+    /// The client's half.
+    pub fn new(wire: &Wire, local: LocalEpochs, mu: f64) -> Self {
+        Self { wire: wire.clone(), local, mu }
+    }
+
+    /// Adds the gradient of the proximal term, `mu (theta - theta_t)`. Optimisers project it.
+    fn pull<T: Real>(&self, start: &ParamSet<T>, parameters: &ParamSet<T>, gradient: &mut [T]) {
+        let mu = T::from_f64(self.mu);
+        let pulled = |parameter: &fedspd_nn::Parameter| {
+            parameter.scope == Scope::Shared && parameter.role == Role::Trained
+        };
+        for (parameter, values) in parameters.iter().filter(|(parameter, _)| pulled(parameter)) {
+            let start = &start.values()[parameter.range()];
+            for ((gradient, &value), &start) in gradient[parameter.range()].iter_mut().zip(values).zip(start)
+            {
+                *gradient += mu * (value - start);
+            }
+        }
+    }
+}
+
+impl<T: Real> ClientMethod<T> for Client {
+    fn parts(&self, _: u32) -> Parts {
+        parts::<T>(&self.wire)
+    }
+
+    fn reply(
+        &self,
+        task: &Task<'_, T>,
+        memory: &mut Vec<f64>,
+        training: &mut dyn LocalTraining<T>,
+    ) -> Result<Message, NetworkError> {
+        let loss = self.local.run(task, memory, training, &mut |parameters, gradient| {
+            self.pull(task.start, parameters, gradient);
+            Ok(())
+        })?;
+        Ok(trained(&self.wire, training, loss))
+    }
+}

@@ -1,0 +1,66 @@
+//! Epochs of mini-batches with an optimiser: the local work of most methods.
+
+use fedspd_manifold::{Polar, Real};
+use fedspd_nn::{Error, Geometry, OptimiserConfig, ParamSet};
+
+use crate::client::{Correction, LocalTraining, Task};
+
+/// Some epochs with an optimiser that starts anew in every round, or carries its moments on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LocalEpochs {
+    /// Which optimiser.
+    pub optimiser: OptimiserConfig,
+    /// Whether its moments are carried to the next round, transported to the tangent space there.
+    pub carry_state: bool,
+    /// Whether the received parameters may have left their manifold, as the plain mean does:
+    /// training starts at their polar factors then.
+    pub land_first: bool,
+}
+
+impl LocalEpochs {
+    /// A fresh optimiser in every round.
+    pub fn new(optimiser: OptimiserConfig) -> Self {
+        Self { optimiser, carry_state: false, land_first: false }
+    }
+
+    /// Trains with gradients that are corrected before each step. Returns the mean loss of the last
+    /// epoch.
+    ///
+    /// # Errors
+    /// Whatever happens in training.
+    pub fn run<T: Real>(
+        &self,
+        task: &Task<'_, T>,
+        memory: &mut Vec<f64>,
+        training: &mut dyn LocalTraining<T>,
+        correct: &mut Correction<'_, T>,
+    ) -> Result<f64, Error> {
+        if self.land_first {
+            land(training.parameters())?;
+        }
+        let carried = self.carry_state.then_some(memory);
+        training.epochs(self.optimiser, carried, task.epochs, task.learning_rate, correct)
+    }
+}
+
+/// Replaces Stiefel parameters that have left their manifold by their polar factors.
+fn land<T: Real>(parameters: &mut ParamSet<T>) -> Result<(), Error> {
+    let layout = parameters.layout().clone();
+    let rounding = if T::MANTISSA_BITS > 32 { 1e-12 } else { 1e-5 };
+    for parameter in layout.parameters().iter().filter(|parameter| parameter.geometry == Geometry::Stiefel) {
+        let values = &mut parameters.values_mut()[parameter.range()];
+        let left = T::widen(values).into_owned();
+        if parameter.feasibility_error(&left)? > rounding {
+            for (value, landed) in values.iter_mut().zip(polar_factor(&parameter.shape, &left)?) {
+                *value = T::from_f64(landed);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn polar_factor(shape: &[usize], matrix: &[f64]) -> Result<Vec<f64>, Error> {
+    let mut factor = vec![0.0; matrix.len()];
+    Polar::new(shape[0], shape[1])?.project(matrix, &mut factor)?;
+    Ok(factor)
+}
