@@ -15,11 +15,15 @@ const WAITING_PER_DESK: usize = 2;
 /// exist at any time, however many items there are and however long the first one takes. After an
 /// error no new work begins.
 ///
+/// Outside of a pool the calling thread does all the work: work that used the pool would wait for
+/// its threads, while these wait for the caller. Call it from within
+/// [`install`](rayon::ThreadPool::install).
+///
 /// # Errors
 /// The first error of `take`.
 ///
 /// # Panics
-/// If `work` or `take` does; and outside of a pool, if the system starts no threads for rayon's own.
+/// If `work` or `take` does.
 pub fn in_order<D: Send, R: Send, E>(
     desks: &mut [D],
     items: usize,
@@ -28,7 +32,7 @@ pub fn in_order<D: Send, R: Send, E>(
 ) -> Result<(), E> {
     let window = WAITING_PER_DESK * desks.len();
     let Some((own, others)) = desks.split_first_mut() else { return Ok(()) };
-    if others.is_empty() || items <= 1 {
+    if others.is_empty() || items <= 1 || rayon::current_thread_index().is_none() {
         return (0..items).try_for_each(|item| take(item, work(own, item)));
     }
     let board = Board { items, window, state: Mutex::new(State::default()), changed: Condvar::new() };
