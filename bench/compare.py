@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Our kernels and NumPy/LAPACK side by side, in one run, on one thread; prints a Markdown table of ratios.
+"""Compares our kernels with NumPy/LAPACK on one thread; prints a Markdown table of ratios.
 
     python3 bench/compare.py
 
-Both sides are measured in alternation, several rounds each; of a round the median call counts, and of the rounds the
-fastest, on both sides: what a busy neighbour adds is not ours to measure. Only ratios from one run mean anything. NumPy is taken from a virtual environment that the script makes if need be.
+Both sides are measured in alternation, several rounds each. A round counts with its median call.
+The fastest round counts, on both sides, because other programs may slow down a round. Compare only
+ratios from one run. The script makes a virtual environment with NumPy if there is none.
 """
 
 import json
@@ -22,7 +23,7 @@ BUDGET = 0.06  # seconds per case and round, as in the Rust program
 
 
 def in_virtual_environment():
-    """Runs this script again with a Python that has NumPy, installing it first if need be."""
+    """Restarts this script with a Python that has NumPy; installs NumPy if necessary."""
     venv = ROOT / ".venv"
     python = venv / "bin" / "python"
     if not python.exists():
@@ -40,7 +41,7 @@ import numpy as np  # noqa: E402  (threads are limited above, before BLAS starts
 
 
 def cases():
-    """The same computations as in src/main.rs, written as a NumPy user would."""
+    """Yields the computations of src/main.rs, written as a NumPy user would."""
     rng = np.random.default_rng(0)
 
     def covariances(n, count, dtype=np.float64):
@@ -109,7 +110,7 @@ def cases():
 
 
 def median_nanoseconds(compute):
-    """The median time of one call, over as many calls as fit the budget."""
+    """Returns the median time of one call, over as many calls as fit the budget."""
     compute()
     times, start = [], time.perf_counter()
     while time.perf_counter() - start < BUDGET or len(times) < 5:

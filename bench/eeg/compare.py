@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""PhysionetMI from EDF files to covariances, by fedspd on all cores and by MNE in one process, in one run; prints a Markdown table.
+"""Times PhysionetMI from EDF files to covariances: fedspd on all cores, MNE in one process.
 
     python3 bench/eeg/compare.py ROOT [--subjects 1-109]
 
-ROOT holds S001/S001R04.edf and so on. Makes its own virtual environment. The files are read once before anything is timed, so that
-neither side pays for the disk. Both do the same: read, band-pass 8-32 Hz, epochs of [0, 3] s, sample covariance; their results are compared.
+Prints a Markdown table. ROOT holds S001/S001R04.edf and so on. The script makes its own virtual
+environment. It reads all files once before it times anything, so that disk speed does not matter.
+Both sides do the same: read, band-pass 8-32 Hz, epochs of [0, 3] s, sample covariance. The script
+compares their results.
 """
 
 import argparse
@@ -19,13 +21,13 @@ from pathlib import Path
 PACKAGES = ["mne==1.13.2", "numpy==2.4.6", "scipy==1.17.1"]
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-ROUNDS = 2  # of each side; the fastest counts
+ROUNDS = 2  # per side; the fastest counts
 RUNS = (4, 8, 12, 6, 10, 14)
 WITHOUT = (88, 92, 100)  # recorded at 128 Hz
 
 
 def environment():
-    """A Python with MNE installed."""
+    """Returns a Python with MNE installed."""
     python = HERE / ".venv" / "bin" / "python"
     if not python.exists():
         subprocess.run([sys.executable, "-m", "venv", HERE / ".venv"], check=True)
@@ -41,7 +43,7 @@ def files(root, subjects):
 
 
 def by_mne(root, subjects):
-    """The way of an MNE user, with NumPy's covariance."""
+    """Computes the covariances with MNE and NumPy."""
     import mne
     import numpy as np
 
@@ -62,7 +64,7 @@ def by_fedspd(root, subjects, out):
     command = [ROOT / "target/release/fedspd", "data", "prepare", "physionet-mi", "--root", root, "--subjects", subjects, "--out", out, "--progress", "off"]
     start = time.perf_counter()
     subprocess.run(command, check=True, capture_output=True)
-    # This process has had no other child, so the largest is that one.
+    # This process has no other child, so the peak belongs to fedspd.
     return time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
 
 
@@ -81,7 +83,7 @@ def main(arguments):
     ask = lambda *extra: json.loads(subprocess.run([*itself, *extra], check=True, capture_output=True, text=True).stdout)
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "covariances.npz"
-        # In turns and equally often, so that a machine that slows down slows both.
+        # Both sides take turns, so that a slow phase of the machine affects both.
         ours, mne = zip(*((ask("--fedspd", out), ask("--mne")) for _ in range(ROUNDS)))
         theirs = min(mne, key=lambda run: run["seconds"])
         check = f"import numpy as np; x = np.load(r'{out}', allow_pickle=False)['X']; print(len(x), float(x.sum()))"

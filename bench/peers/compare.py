@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""SPDnet by fedspd, plain torch, spd_learn and torch fused by hand, in one run, on one thread; prints a Markdown table of medians and ratios.
+"""Times SPDnet by fedspd, plain torch, spd_learn and torch fused by hand, on one thread.
 
-    python3 bench/peers/compare.py
+    python3 bench/peers/compare.py [f64|f32]
 
-Makes its own virtual environment (torch is a large download). The contenders take turns for several rounds; of a round the median
-call counts, and of the rounds the fastest, for everyone: what a busy neighbour adds is nobody's to answer for. Only ratios from
-one run mean anything. An argument names the precision, f64 (default) or f32.
+Prints a Markdown table of medians and ratios. The argument is the precision; f64 is the default.
+The script makes its own virtual environment (torch is a large download). The contenders take turns
+for several rounds. A round counts with its median call. The fastest round counts, for every
+contender, because other programs may slow down a round. Compare only ratios from one run.
 """
 
 import json
@@ -23,7 +24,7 @@ ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPEN
 
 
 def environment():
-    """A Python with the peers installed."""
+    """Returns a Python with the peers installed."""
     python = HERE / ".venv" / "bin" / "python"
     if not python.exists():
         subprocess.run([sys.executable, "-m", "venv", HERE / ".venv"], check=True)
@@ -32,7 +33,10 @@ def environment():
 
 
 def run(name, command):
-    """The cases and nanoseconds that a contender prints, its peak memory in kilobytes, and its instruction set if it says."""
+    """Runs a contender.
+
+    Returns nanoseconds by case, peak memory in kilobytes, and the instruction set if it is printed.
+    """
     path = {"FEDSPD_SIMD": "avx2"} if name == "fedspd_avx2" else {}
     result = subprocess.run(command, check=True, capture_output=True, text=True, env={**os.environ, **ONE_THREAD, **path})
     lines = [json.loads(line) for line in result.stdout.splitlines()]

@@ -1,4 +1,6 @@
-"""The Python contenders of compare.py: times one of them on one thread and prints one JSON object per line, as the Rust program does.
+"""Times one Python contender of compare.py on one thread.
+
+Prints one JSON object per line, as the Rust program does.
 
     python contenders.py torch|torch_fused|spd_learn f64|f32
 """
@@ -18,7 +20,7 @@ THRESHOLD = 1e-2
 
 
 def rectify_then_log(s):
-    """ReEig and LogEig as the paper writes them: two layers, two decompositions, derivatives by autograd."""
+    """Computes ReEig and LogEig as in the paper: two layers, two decompositions, autograd."""
     values, u = torch.linalg.eigh(s)
     rectified = (u * values.clamp_min(THRESHOLD).unsqueeze(-2)) @ u.mT
     values, u = torch.linalg.eigh(rectified)
@@ -26,7 +28,10 @@ def rectify_then_log(s):
 
 
 class LogOfClamp(torch.autograd.Function):
-    """Both layers in one decomposition, with the Daleckii-Krein derivative written out: what an expert gets out of torch."""
+    """Both layers in one decomposition, with an explicit Daleckii-Krein derivative.
+
+    This is the version of a torch expert.
+    """
 
     @staticmethod
     def forward(ctx, s):
@@ -47,7 +52,10 @@ class LogOfClamp(torch.autograd.Function):
 
 
 class TorchSpdNet(torch.nn.Module):
-    """BiMap, ReEig, LogEig, linear head on all entries. W is kept orthonormal by a QR factorisation after each step, the cheapest way."""
+    """BiMap, ReEig, LogEig, linear head on all entries.
+
+    A QR factorisation after each step keeps W orthonormal, which is the cheapest method.
+    """
 
     def __init__(self, log_of_clamp, channels, dimension, classes, dtype):
         super().__init__()

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""EEGNet by fedspd, torch and braindecode, in one run; prints Markdown tables of medians and ratios, on one thread and on two.
+"""Times EEGNet by fedspd, torch and braindecode, on one thread and on two.
 
     python3 bench/peers/eegnet.py
 
-Uses the virtual environment of compare.py, with braindecode in it. torch runs in its default layout and in channels-last, which its convolutions like
-better. braindecode's EEGNet has the same sizes but for its other defaults: sixteen taps in the separable convolution, max-norm constraints and its own constants of batch
-normalisation. The contenders take turns; of a round the median call counts, and of the rounds the fastest, for everyone.
+Prints Markdown tables of medians and ratios. The script uses the virtual environment of compare.py
+and adds braindecode. torch runs in its default layout and in channels-last, which suits its
+convolutions better. braindecode's EEGNet has the same sizes except for three defaults: sixteen taps
+in the separable convolution, max-norm constraints, and its own batch-normalisation constants. The
+contenders take turns. A round counts with its median call. The fastest round counts, for every
+contender.
 """
 
 import json
@@ -26,7 +29,7 @@ ROOT = HERE.parent.parent
 
 
 def torch_network(channels, samples, rate, classes):
-    """The paper's layers, as one writes them in torch."""
+    """Returns the paper's layers in plain torch."""
     import torch
     from torch import nn
 
@@ -44,7 +47,7 @@ def torch_network(channels, samples, rate, classes):
 
 
 def contender(name, threads):
-    """Times one of the peers and prints what the Rust program prints."""
+    """Times one peer and prints the same JSON lines as the Rust program."""
     import torch
 
     torch.set_num_threads(threads)
@@ -52,7 +55,8 @@ def contender(name, threads):
         torch.manual_seed(0)
         x, y = torch.randn(BATCH, channels, samples), torch.arange(BATCH) % classes
         if name == "braindecode":
-            # braindecode imports torchaudio, whose wheels refuse to load beside a torch built for another CUDA; its EEGNet uses none of it.
+            # braindecode imports torchaudio, whose wheels do not load with a torch built for
+            # another CUDA. Its EEGNet does not use torchaudio, so a mock replaces it.
             from unittest.mock import MagicMock
 
             sys.modules |= {name: MagicMock() for name in ("torchaudio", "torchaudio.functional", "torchaudio.transforms")}
@@ -92,7 +96,10 @@ def contender(name, threads):
 
 
 def run(name, command, threads):
-    """The cases and nanoseconds that a contender prints, its peak memory in kilobytes, and its instruction set if it says."""
+    """Runs a contender.
+
+    Returns nanoseconds by case, peak memory in kilobytes, and the instruction set if it is printed.
+    """
     path = {"FEDSPD_SIMD": "avx2"} if name == "fedspd_avx2" else {}
     limits = {name: str(threads) for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
     result = subprocess.run(command, check=True, capture_output=True, text=True, env={**os.environ, **limits, **path})
@@ -130,7 +137,7 @@ def main():
             ours, avx2 = values["fedspd"], values["fedspd_avx2"]
             columns = [f"{x / scale:.{digits}f} {unit}" for x in (ours, avx2)]
             for name in PEERS:
-                # Preparation is ours alone: the peers read trials as they are.
+                # Only fedspd has a preparation step: the peers read trials directly.
                 peer = values.get(name)
                 columns += [f"{peer / scale:.2f} {unit}", f"**{peer / ours:.1f}x**", f"{peer / avx2:.1f}x"] if peer else ["-", "", ""]
             print(f"| {case} | {' | '.join(columns)} |")

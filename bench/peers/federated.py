@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
-"""One federated SPDnet run (53 clients, 150 rounds, 2 local epochs, ProjAvg) by fedspd and by torch, on the same data, in one run; prints a Markdown table.
+"""Times one federated SPDnet run by fedspd and by torch, on the same data.
 
     python3 bench/peers/federated.py FILE.npz [ROUNDS]
 
-FILE.npz holds covariances of PhysionetMI: `fedspd data prepare physionet-mi --root DIR --out FILE.npz`. torch gets what a careful user would give it: two
-processes of one thread each that train every other client, W kept orthonormal by a QR factorisation after each step (cheaper than a trivialisation), the
-mean projected by an SVD. Both validate all clients after every round for the learning rate. Only ratios from one run mean anything.
+Prints a Markdown table. The run has 53 clients, 150 rounds, 2 local epochs and ProjAvg. FILE.npz
+holds covariances of PhysionetMI: `fedspd data prepare physionet-mi --root DIR --out FILE.npz`.
+
+torch is set up with care. Two processes of one thread each train every other client. A QR
+factorisation after each step keeps W orthonormal, which is cheaper than a trivialisation. An SVD
+projects the mean. Both sides validate all clients after every round for the learning rate. Compare
+only ratios from one run.
 """
 
 import json
@@ -42,7 +46,7 @@ def main(data, rounds=150):
             command = [python, __file__, "--torch", name, data, str(rounds)]
             result = subprocess.run(command, check=True, capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
             rows[name] = json.loads(result.stdout.splitlines()[-1])
-        # Before and after the others, because the machine may be busy at either time.
+        # fedspd runs before and after the others, because the machine may be busy at either time.
         again = fedspd(Path(data).resolve(), int(rounds), Path(folder) / "after")
         rows["fedspd"] = min(rows["fedspd"], again)
     ours, avx2 = rows["fedspd"][0], rows["fedspd on AVX2"][0]
@@ -52,7 +56,7 @@ def main(data, rounds=150):
 
 
 def torch_main(contender, data, rounds):
-    """The same experiment in torch: prints seconds and macro-F1."""
+    """Runs the same experiment in torch; prints seconds and macro-F1."""
     import copy
 
     import numpy as np

@@ -1,27 +1,27 @@
 #!/usr/bin/env python3
-"""Runs one federated SPDnet workload by fedspd, by Flower's simulation engine and by Apple's pfl.
+"""Runs one federated SPDnet workload with fedspd, Flower's simulation engine and Apple's pfl.
 
     python3 bench/peers/simulation.py [--clients 100 1000 10000] [--participation 0.01 0.1]
                                       [--engines fedspd flower pfl] [--fresh]
 
 Prints rounds per second and peak memory as a Markdown table.
 
-**Workload.** Each client holds 20 generated covariances, 64 x 64 in f64: 16 to train with and 4 to
-validate with, one of each class. The network is the paper's: BiMap 64x18, ReEig(1e-2), LogEig,
+**Workload.** Each client holds 20 synthetic covariances, 64 x 64 in f64: 16 for training and 4 for
+validation, one of each class. The network is the paper's: BiMap 64x18, ReEig(1e-2), LogEig,
 linear head with 4 classes. A client trains 2 epochs with a new Adam, learning rate 1e-3. Batches
 hold at most 64 trials, so a client makes 2 steps. The server averages all parameters uniformly and
 projects W onto the Stiefel manifold.
 
-**Validation.** Nobody validates in the rounds that are timed (`run.validate_every` of fedspd).
+**Validation.** No engine validates in the timed rounds (`run.validate_every` of fedspd).
 
 **Peers.** Both run the network "fused by hand" of contenders.py, the fastest in torch that we know.
 Flower has two Ray workers of one thread each. pfl has two processes of one thread each under
 torchrun, or one process where a round has one client. fedspd has two threads.
 
-**Time.** The script notes when an engine reports the end of a round. Set-up is everything up to the
-end of the first round: start, data, first messages. The rounds after it count: at least 3 rounds
-and at least 20 seconds. A cell is stopped after 10 minutes in all. Its rate is then an upper bound
-("below"), because the round that was stopped counts as done.
+**Time.** The script records when an engine reports the end of a round. Set-up lasts until the end
+of the first round: start, data, first messages. Later rounds count: at least 3 rounds and at least
+20 seconds. The script stops a cell after 10 minutes in total. Its rate is then an upper bound
+("below"), because the interrupted round counts as done.
 
 **Memory.** The largest sum of the proportional set sizes (PSS) of all processes of an engine,
 sampled at most twice a second. Every engine holds the trials of all clients in memory. fedspd
@@ -124,7 +124,7 @@ def command(engine: str, clients: int, participation: float, folder: Path) -> li
 
 
 def descendants() -> list[int]:
-    """Returns the processes that this one has started, and theirs. An orphan counts, because it becomes our child."""
+    """Returns all descendants of this process, including orphans, which become its children."""
     children: dict[int, list[int]] = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -172,7 +172,7 @@ def end(process: subprocess.Popen[str]) -> None:
 
 
 def ends_round(line: str) -> bool:
-    """Whether a line reports the end of a round."""
+    """Returns whether a line reports the end of a round."""
     return line.startswith(MARK) or '"what":"rounds"' in line
 
 
@@ -205,7 +205,8 @@ def measure(engine: str, clients: int, participation: float) -> Cell:
             while process.poll() is None and not enough and time.perf_counter() - start < LIMIT:
                 before = time.perf_counter()
                 peak = max(peak, proportional_memory())
-                # The kernel walks all pages of a process for its PSS. That may take 1/50 of a core and no more.
+                # The kernel walks all pages of a process for its PSS. The pause limits this to 1/50
+                # of a core.
                 time.sleep(max(0.5, 50 * (time.perf_counter() - before)))
                 enough = len(ends) > ROUNDS and ends[-1] - ends[0] >= SECONDS
             failed = process.poll() is not None
@@ -214,7 +215,7 @@ def measure(engine: str, clients: int, participation: float) -> Cell:
             end(process)
             reader.join()
     if failed:
-        sys.exit(f"error: {engine} ended by itself with code {process.returncode}\nhint: its output is in {log.relative_to(ROOT)}")
+        sys.exit(f"error: {engine} exited early with code {process.returncode}\nhint: its output is in {log.relative_to(ROOT)}")
     times = summary(ends, start) if enough else unfinished(ends, start, stop)
     return {"engine": engine, "clients": clients, "participation": participation, "enough": enough, "peak": peak, **times}
 
@@ -225,12 +226,12 @@ def summary(ends: list[float], start: float) -> Cell:
 
 
 def unfinished(ends: list[float], start: float, stop: float) -> Cell:
-    """Counts the round that was stopped as if it were done, so that the rate is an upper bound."""
+    """Counts the interrupted round as done, so that the rate is an upper bound."""
     return {"rounds": len(ends), "set_up": ends[0] - start, "seconds": stop - ends[0]} if ends else {"rounds": 0}
 
 
 def row(cell: Cell, ours: Cell | None) -> str:
-    """A line of the table; the ratio is to fedspd in the same cell."""
+    """Returns a line of the table; the ratio is to fedspd in the same cell."""
     if cell["rounds"]:
         rate = cell["rounds"] / cell["seconds"]
         base = ours["rounds"] / ours["seconds"] if ours and ours["enough"] else None
@@ -244,7 +245,7 @@ def row(cell: Cell, ours: Cell | None) -> str:
 
 
 def check_room(clients: int) -> None:
-    """Ends the script if memory or disk is too small for the largest cell."""
+    """Exits if memory or disk is too small for the largest cell."""
     available = next(line for line in Path("/proc/meminfo").read_text().splitlines() if line.startswith("MemAvailable"))
     memory, disk = int(available.split()[1]) * 1024, shutil.disk_usage(CACHE).free
     trials = bytes_of_trials(clients)
@@ -258,12 +259,12 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--clients", type=int, nargs="+", default=[100, 1_000, 10_000])
     parser.add_argument("--participation", type=float, nargs="+", default=[0.01, 0.1])
     parser.add_argument("--engines", nargs="+", choices=ENGINES, default=ENGINES)
-    parser.add_argument("--fresh", action="store_true", help="forget the cells that are done")
+    parser.add_argument("--fresh", action="store_true", help="discard the results of finished cells")
     chosen = parser.parse_args()
     for clients in chosen.clients:
         for participation in chosen.participation:
             if not (participation <= 1 and clients * participation >= 1):
-                parser.error(f"{participation:g} of {clients} clients is no number of clients between 1 and all")
+                parser.error(f"--participation {participation:g} of {clients} clients must give 1 to {clients} clients per round")
     return chosen
 
 
@@ -278,7 +279,7 @@ def main() -> None:
     results: dict[str, Cell] = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     subprocess.run(["cargo", "build", "--release", "--quiet"], cwd=ROOT, check=True)
     pythons = {engine: environment(engine) for engine in chosen.engines if engine in PACKAGES}
-    # Orphans become our children, so that none is missed when memory is summed or an engine is ended.
+    # Orphans become our children, so that memory sums and `end` include them.
     subreaper = 36
     ctypes.CDLL(None).prctl(subreaper, 1, 0, 0, 0)
     cells = [(c, p, e) for c in chosen.clients for p in chosen.participation for e in chosen.engines]

@@ -1,4 +1,7 @@
-"""The workload of simulation.py by Flower's simulation engine: `main` takes the clients, those of a round, and a folder for Ray."""
+"""The workload of simulation.py with Flower's simulation engine.
+
+The arguments of `main` are the number of clients, the clients per round, and a folder for Ray.
+"""
 
 import functools
 import sys
@@ -18,7 +21,7 @@ server_app = ServerApp()
 
 @functools.cache
 def worker(clients: int):
-    """Returns the trials and a network, once for each process: a worker plays many clients."""
+    """Returns the trials and a network, cached per process, because a worker plays many clients."""
     return *trials(clients), new_network()
 
 
@@ -44,7 +47,7 @@ class ProjectedAverage(FedAvg):
     def aggregate_train(self, server_round, replies):
         arrays, metrics = super().aggregate_train(server_round, replies)
         if arrays is None:
-            sys.exit("error: no client of Flower has replied")
+            sys.exit("error: no Flower client replied")
         state = arrays.to_torch_state_dict()
         state["w"] = projected(state["w"])
         return ArrayRecord(state), metrics
@@ -56,7 +59,7 @@ def serve(grid: Grid, context: Context) -> None:
     network = new_network()
 
     def report(server_round: int, arrays: ArrayRecord) -> None:
-        """Called where others evaluate the new model."""
+        """Reports the end of a round; Flower calls it to evaluate the new model."""
         if server_round > 0:
             print(MARK, flush=True)
 
@@ -65,6 +68,6 @@ def serve(grid: Grid, context: Context) -> None:
 
 
 def main() -> None:
-    # One worker a core; the folder is short enough for the sockets of Ray.
+    # One worker per core. The folder's path is short enough for Ray's sockets.
     backend = {"init_args": {"num_cpus": CORES, "_temp_dir": sys.argv[3]}, "client_resources": {"num_cpus": 1, "num_gpus": 0.0}}
     run_simulation(server_app, client_app, num_supernodes=int(sys.argv[1]), backend_config=backend)

@@ -1,6 +1,7 @@
-"""The workload of simulation.py by pfl: the arguments are the clients and those of a round.
+"""The workload of simulation.py with pfl.
 
-Under torchrun the processes share the clients of a round.
+The arguments are the number of clients and the clients per round. Under torchrun the processes
+share the clients of a round.
 """
 
 import sys
@@ -70,7 +71,7 @@ model = PyTorchModel(
     central_optimizer=torch.optim.SGD(network.parameters(), lr=1.0),
 )
 ProjectedAveraging().run(
-    # Users are evaluated in the first round only, which is not timed.
+    # pfl evaluates users in the first round only, which is not timed.
     algorithm_params=NNAlgorithmParams(
         central_num_iterations=ENDLESS, evaluation_frequency=ENDLESS, train_cohort_size=cohort, val_cohort_size=None
     ),

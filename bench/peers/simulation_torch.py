@@ -1,4 +1,4 @@
-"""What Flower and pfl share in simulation.py: the trials, the network, the projection of the server."""
+"""Common code of Flower and pfl in simulation.py: trials, network, projection of the server."""
 
 import os
 import sys
@@ -10,16 +10,17 @@ from simulation import CHANNELS, CLASSES, DIMENSION, RATE, TRAINING, VALIDATION
 
 
 def write() -> None:
-    """Writes sample covariances of Gaussian noise, of four samples a channel as in fedspd's generator.
+    """Writes sample covariances of Gaussian noise.
 
-    A class has more power in channels of its own. The validation trials of all clients come first,
-    then their training trials, so that both are views of the file.
+    As in fedspd's generator, a trial has four samples per channel. Each class has more power in its
+    own channels. The validation trials of all clients come first, then their training trials, so
+    that both are views of the file.
     """
     clients, path = int(sys.argv[1]), sys.argv[2]
     random, samples = np.random.default_rng(0), 4 * CHANNELS
     trials = np.lib.format.open_memmap(path, "w+", np.float64, (clients * (VALIDATION + TRAINING), CHANNELS, CHANNELS))
     own = CHANNELS // CLASSES
-    # 4 divides both numbers of trials, so the classes simply take turns.
+    # 4 divides both numbers of trials, so the classes take turns.
     gain = np.ones((CLASSES, CHANNELS, 1))
     for label in range(CLASSES):
         gain[label, label * own : (label + 1) * own] = 1.5
@@ -28,13 +29,13 @@ def write() -> None:
         noise = random.standard_normal((len(part), CHANNELS, samples)) * np.tile(gain, (len(part) // CLASSES, 1, 1))
         part[:] = noise @ noise.transpose(0, 2, 1) / samples
     trials.flush()
-    # Nothing is left to be written back to the disk while an engine is timed.
+    # Flush to disk now, so that no write disturbs the timing.
     os.sync()
 
 
 def trials(clients: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Maps the file, and reads it once: like fedspd, the process then holds all trials."""
-    # Copy on write, because torch takes no array that cannot be written.
+    """Maps the file and reads it once. Like fedspd, the process then holds all trials."""
+    # Copy on write, because torch does not accept read-only arrays.
     x = torch.from_numpy(np.load(os.environ["SIMULATION_TRIALS"], mmap_mode="c"))
     expected = clients * (VALIDATION + TRAINING)
     if len(x) != expected or not torch.isfinite(x.sum()):

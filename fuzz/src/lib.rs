@@ -1,8 +1,9 @@
-//! Damages sound files and gives them to a reader: it may refuse them, but neither panic, nor take more memory than the bytes there
-//! warrant, nor take long.
+//! Fuzzing: damages valid files and passes them to a reader. The reader may refuse them. It must
+//! not panic, use more memory than the bytes present allow, or take long.
 //!
-//! A program of its own, because coverage-guided fuzzers need an unstable compiler. Instead of coverage, what a reader says is the
-//! guide: an input with a new outcome is kept and damaged further. The same seed gives the same inputs, in the same order.
+//! This is a separate program, because coverage-guided fuzzers need an unstable compiler. The
+//! outcomes of the reader replace coverage: an input with a new outcome is kept and damaged
+//! further. The same seed gives the same inputs, in the same order.
 
 mod mutation;
 
@@ -17,28 +18,30 @@ use std::time::{Duration, Instant};
 use rand::RngExt;
 use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 
-/// No input of a few kilobytes takes as long, unless a loop depends on a number in it.
+/// The time limit of an input. A few kilobytes take less, unless a loop depends on a number in
+/// them.
 const LONGEST: Duration = Duration::from_secs(2);
-/// Inputs grow up to so many times the longest seed.
+/// The largest input, as a multiple of the longest seed.
 const LARGEST_GROWTH: usize = 4;
-/// What a reader takes whatever it reads.
+/// Memory that a reader uses for any input.
 const FIXED_MEMORY: u64 = 1 << 16;
 
-/// A reader, and what to give to it.
+/// A reader and its inputs.
 pub struct Target {
     /// Its name.
     pub name: &'static str,
-    /// Sound files, small ones.
+    /// Small valid files.
     pub seeds: Vec<Vec<u8>>,
-    /// Words of the format and numbers as it writes them: they get further than random bytes.
+    /// Words and numbers of the format: they are parsed further than random bytes.
     pub tokens: &'static [&'static [u8]],
-    /// Reads the bytes in all ways and says briefly what came of it. There should be few outcomes: kinds of faults, not their numbers.
+    /// Reads the bytes in all ways and returns a short outcome. Outcomes should be few: kinds of
+    /// faults without their numbers.
     pub read: fn(&[u8]) -> String,
-    /// How many bytes of memory a byte of the input may cost.
+    /// The bytes of memory allowed per byte of input.
     pub memory_per_byte: u64,
 }
 
-/// Words of EDF and BDF, and numbers as they write them.
+/// Words and numbers of EDF and BDF.
 pub const EDF_TOKENS: &[&[u8]] = &[
     b"-1      ",
     b"0       ",
@@ -81,35 +84,35 @@ pub fn kind(fault: &impl std::fmt::Debug) -> String {
     text.chars().take_while(|letter| letter.is_alphanumeric()).collect()
 }
 
-/// How long to go on.
+/// The limit of a run.
 #[derive(Clone, Copy, Debug)]
 pub enum Limit {
-    /// So long.
+    /// A duration.
     Time(Duration),
-    /// So many inputs.
+    /// A number of inputs.
     Inputs(u64),
 }
 
-/// What was tried.
+/// The result of a run without a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// How many inputs.
+    /// The number of inputs.
     pub inputs: u64,
-    /// The different outcomes, sorted.
+    /// The distinct outcomes, sorted.
     pub outcomes: Vec<String>,
 }
 
-/// An input that a reader does not stand.
+/// An input on which a reader fails.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// The input.
     pub input: Vec<u8>,
-    /// What happened.
+    /// The failure.
     pub what: String,
 }
 
 impl Target {
-    /// Gives damaged files to the reader.
+    /// Passes damaged files to the reader.
     ///
     /// # Errors
     /// The first finding.
@@ -128,7 +131,8 @@ impl Target {
             Limit::Inputs(most) => inputs < most,
         };
         while !kept.is_empty() && goes_on(inputs) {
-            // Sound files every other time: what is kept is mostly broken, and little that is broken twice is read far.
+            // Half of the inputs start from valid files: kept inputs are mostly damaged, and
+            // readers stop early on doubly damaged ones.
             let from = if rng.random() { &self.seeds } else { &kept };
             let input = mutation::damage(&mut rng, from, self.tokens, largest);
             inputs += 1;
@@ -141,7 +145,7 @@ impl Target {
         Ok(Report { inputs, outcomes })
     }
 
-    /// What the reader says, if it stands the input.
+    /// The outcome of the reader, if it passes all checks.
     fn outcome(&self, input: &[u8]) -> Result<String, Finding> {
         let finding = |what| Finding { input: input.to_vec(), what };
         let start = Instant::now();
@@ -164,8 +168,9 @@ impl Target {
         Ok(outcome)
     }
 
-    /// The program of a target: `<seconds> <seed>`. A finding is saved under `fuzz/findings/`.
-    #[allow(clippy::print_stdout, clippy::print_stderr)] // its output is what it is for
+    /// The main function of a target, with arguments `<seconds> <seed>`. A finding is saved under
+    /// `fuzz/findings/`.
+    #[allow(clippy::print_stdout, clippy::print_stderr)] // printing is its purpose
     pub fn main(&self) -> ExitCode {
         let argument = |place, default| {
             let text = std::env::args().nth(place);

@@ -1,16 +1,16 @@
-//! How inputs are damaged.
+//! Mutations of inputs.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-/// The most damages at once.
+/// The largest number of mutations at once.
 const MOST: usize = 6;
-/// The longest stretch that is moved, cut or filled.
+/// The longest range that is moved, cut or filled.
 const LONGEST: usize = 64;
-/// Bytes at which readers decide something.
+/// Bytes with a meaning for readers.
 const BYTES: [u8; 12] = [0, 1, 0x14, 0x15, b' ', b'-', b'0', b'9', 0x7f, 0x80, 0xfe, 0xff];
 
-/// One of the inputs with a few damages.
+/// Returns a random input with a few mutations.
 pub(crate) fn damage(rng: &mut ChaCha8Rng, inputs: &[Vec<u8>], tokens: &[&[u8]], largest: usize) -> Vec<u8> {
     let mut input = inputs[rng.random_range(0..inputs.len())].clone();
     for _ in 0..rng.random_range(1..=MOST) {
@@ -34,7 +34,8 @@ fn once(rng: &mut ChaCha8Rng, input: &mut Vec<u8>, other: &[u8], tokens: &[&[u8]
         2 => input[place] = BYTES[rng.random_range(0..BYTES.len())],
         // A digit more or less.
         3 => input[place] = input[place].wrapping_add(if rng.random() { 1 } else { 255 }),
-        // Headers and tables have fields of four and eight bytes: a token at such a place often fills one.
+        // Headers and tables have fields of four and eight bytes: a token at an aligned place often
+        // fills one.
         4 | 5 if !tokens.is_empty() => {
             let token = tokens[rng.random_range(0..tokens.len())];
             let first = if rng.random() { place & !3 } else { place };
@@ -50,7 +51,7 @@ fn once(rng: &mut ChaCha8Rng, input: &mut Vec<u8>, other: &[u8], tokens: &[&[u8]
             input.splice(to..to, copy);
         }
         9 => input[place..place + length].fill(BYTES[rng.random_range(0..BYTES.len())]),
-        // The end of another input, or a stretch of it at the same place.
+        // The end of another input, or a range of it at the same place.
         10 => {
             input.truncate(place);
             input.extend(other.get(place..).unwrap_or_default());

@@ -2,10 +2,10 @@
 # requires-python = ">=3.11"
 # dependencies = ["numpy==2.4.6", "scipy==1.17.1"]
 # ///
-"""Make the golden .npz and .mat files (see README.md).
+"""Makes the golden .npz and .mat files (see README.md).
 
-Expected values follow from `wave`, which the tests compute again. Running the
-script twice gives the same bytes.
+Expected values follow from `wave`, which the tests compute again. The script is reproducible, byte
+for byte.
 """
 
 import struct
@@ -21,13 +21,13 @@ HERE = Path(__file__).parent
 
 
 def wave(*shape):
-    """Value i, in C order: ((7919 i) mod 1000 - 500) / 8, exact in float32."""
+    """Returns an array. Value i, in C order, is ((7919 i) mod 1000 - 500) / 8, exact in float32."""
     count = int(np.prod(shape))
     return ((7919 * np.arange(count) % 1000 - 500) / 8.0).reshape(shape)
 
 
 def types():
-    """Every type that is read, in both byte orders, and every kind of shape."""
+    """Returns arrays of every supported type, in both byte orders, and every kind of shape."""
     arrays = {}
     for order in "<>":
         for kind in ("f4", "f8"):
@@ -58,7 +58,7 @@ def types():
 
 
 def versions(path):
-    """Headers in the later versions of the format, which NumPy writes only if it must."""
+    """Writes headers in all versions of the format; NumPy uses later ones only if necessary."""
     with zipfile.ZipFile(path, "w") as archive:
         for version in ((1, 0), (2, 0), (3, 0)):
             with archive.open(f"v{version[0]}.npy", "w", force_zip64=True) as entry:
@@ -67,7 +67,7 @@ def versions(path):
 
 
 def mat(name, variables, **options):
-    """By SciPy, with the date in the header replaced."""
+    """Writes a file with SciPy and replaces the date in its header."""
     path = HERE / name
     scipy.io.savemat(path, variables, **options)
     with path.open("r+b") as file:
@@ -98,7 +98,10 @@ def classes():
 
 
 def by_hand(path, order, compressed):
-    """What the format allows and SciPy does not write: the other byte order, and numbers in a smaller type than their class."""
+    """Writes a file with valid features that SciPy does not write.
+
+    They are the other byte order, and numbers in a smaller type than their class.
+    """
 
     def element(kind, data):
         if 0 < len(data) <= 4:

@@ -2,10 +2,10 @@
 # requires-python = ">=3.11"
 # dependencies = ["numpy==2.4.6", "scipy==1.17.1", "mne==1.13.2"]
 # ///
-"""Make the golden EEG covariances from PhysionetMI (see README.md).
+"""Makes the golden EEG covariances from PhysionetMI (see README.md).
 
-The recordings are read from a folder, or straight from a tar archive, that
-holds files named like S001/S001R04.edf.
+The script reads the recordings from a folder or a tar archive with files such as
+S001/S001R04.edf.
 """
 
 import argparse
@@ -29,7 +29,7 @@ SAMPLES = 481  # WINDOW at 160 Hz
 
 
 def unpack(archive, wanted, folder):
-    """Extract the wanted EDF files, renamed to their base names, into folder."""
+    """Extracts the wanted EDF files into folder, under their base names."""
     left = set(wanted)
     with tarfile.open(archive) as tar:
         for member in tar:
@@ -43,7 +43,7 @@ def unpack(archive, wanted, folder):
 
 
 def locate(folder, name):
-    """The one file of that name below folder."""
+    """Returns the only file of that name below folder."""
     found = sorted(folder.rglob(name))
     if len(found) != 1:
         raise SystemExit(f"{len(found)} files named {name}, expected 1")
@@ -51,7 +51,7 @@ def locate(folder, name):
 
 
 def first_trial(raw, annotation):
-    """The first epoch with that annotation: (channels, samples), microvolts."""
+    """Returns the first epoch with that annotation, (channels, samples) in uV, and its onset."""
     events, ids = mne.events_from_annotations(raw, verbose="error")
     epochs = mne.Epochs(
         raw,
@@ -68,14 +68,14 @@ def first_trial(raw, annotation):
 
 
 def covariance(x):
-    """Covariance of the temporally centred trial, divided by T - 1."""
+    """Returns the covariance of the temporally centred trial, divided by T - 1."""
     x = x - x.mean(axis=1, keepdims=True)
     c = x @ x.T / (x.shape[1] - 1)
     return (c + c.T) / 2
 
 
 def save(path, array):
-    """NumPy format 1.0, C order, little-endian f64, no pickle."""
+    """Writes NumPy format 1.0, C order, little-endian f64, no pickle."""
     array = np.ascontiguousarray(array, dtype="<f8")
     with open(path, "wb") as f:
         np.lib.format.write_array(f, array, version=(1, 0), allow_pickle=False)

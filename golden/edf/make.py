@@ -2,10 +2,9 @@
 # requires-python = ">=3.11"
 # dependencies = ["numpy==2.4.6", "mne==1.13.2"]
 # ///
-"""Make the golden EDF+ and BDF+ files and what MNE reads from them (see README.md).
+"""Makes the golden EDF+ and BDF+ files and MNE's values of them (see README.md).
 
-The files are written here, byte by byte, from a seeded generator: no recording
-of a person is in them.
+The script writes the files byte by byte from a seeded generator. They hold no personal recording.
 """
 
 import json
@@ -20,23 +19,23 @@ RECORDS = 4
 
 
 def field(value, width):
-    """A header field: text, filled up with blanks."""
+    """Returns a header field, padded with blanks."""
     value = value if isinstance(value, bytes) else str(value).encode()
     assert len(value) <= width, value
     return value.ljust(width)
 
 
 def annotation_list(onset, duration, *texts):
-    """Times and texts of one time-stamped annotation list."""
+    """Returns one time-stamped annotation list."""
     times = onset.encode() + (b"\x15" + duration.encode() if duration else b"")
     return times + b"\x14" + b"".join(text.encode() + b"\x14" for text in texts) + b"\x00"
 
 
 def write(path, bits, record_duration, signals, lists):
-    """Write a continuous file with annotations.
+    """Writes a continuous file with annotations.
 
-    signals: (label, unit, physical range, digital range, samples), with None
-    as samples where the annotations are. lists: for each record, its bytes.
+    signals: (label, unit, physical range, digital range, samples); samples are None for the
+    annotation signal. lists: the annotation bytes of each record.
     """
     room = max(map(len, lists))
     room += -room % (bits // 8)
@@ -69,7 +68,7 @@ def write(path, bits, record_duration, signals, lists):
 
 
 def keep(name, raw):
-    """Store what MNE read: microvolts, sample after sample, and the annotations."""
+    """Stores MNE's samples in microvolts, sample by sample, and the annotations."""
     np.save(HERE / f"{name}_samples.npy", np.ascontiguousarray(raw.get_data().T * 1e6))
     found = raw.annotations
     rows = zip(found.onset, found.duration, found.description)
@@ -86,7 +85,8 @@ def main():
     mne.set_log_level("ERROR")
     rng = np.random.default_rng(SEED)
 
-    # 16 samples in records of half a second; every unit that MNE and we agree on; an inverted and an asymmetric range.
+    # 16 samples in records of 0.5 s; every unit that MNE and fedspd read alike; an inverted and an
+    # asymmetric range.
     def digital(low, high):
         samples = rng.integers(low, high + 1, 16 * RECORDS)
         samples[:2] = low, high

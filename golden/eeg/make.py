@@ -2,10 +2,10 @@
 # requires-python = ">=3.11"
 # dependencies = ["mne==1.13.2", "numpy==2.4.6", "scipy==1.17.1", "pyriemann==0.12", "scikit-learn==1.9.1"]
 # ///
-"""Make the golden values of the way from recordings to covariances (see README.md).
+"""Makes the golden values of the pipeline from recordings to covariances (see README.md).
 
-Everything but `real-*.npy` comes from a seeded generator. `--data` takes the folder that holds the EDF files of PhysionetMI
-(S001/S001R04.edf and so on), for `real-*.npy`.
+All files except `real-*` come from a seeded generator. For `real-*`, `--data` takes the folder of
+the PhysionetMI EDF files (S001/S001R04.edf and so on).
 """
 
 import argparse
@@ -42,7 +42,7 @@ def save(name, values):
 
 
 def signal(rng, channels, samples):
-    """Pink-ish noise with an offset: what a filter must cope with."""
+    """Returns a random walk with an offset, a hard input for a filter."""
     return np.cumsum(rng.normal(size=(channels, samples)), axis=1) + 40 * rng.normal(size=(channels, 1))
 
 
@@ -64,7 +64,10 @@ def resamplings():
 
 
 def write_edf(path, labels, rate, digital, annotations):
-    """EDF+C with records of one second, microvolts from -3276.8 to 3276.7, and one annotation signal of 120 bytes."""
+    """Writes EDF+C with records of 1 s, from -3276.8 to 3276.7 uV.
+
+    The annotation signal has 120 bytes per record.
+    """
     records = digital.shape[1] // rate
     field = lambda value, width: str(value).ljust(width)[:width].encode("ascii")
     n = len(labels) + 1
@@ -90,14 +93,14 @@ def write_edf(path, labels, rate, digital, annotations):
 
 
 def recordings():
-    """Two runs of one subject in the layout of PhysionetMI, with its first six channels."""
+    """Writes two runs of one subject in the layout of PhysionetMI, with its first six channels."""
     rng = np.random.default_rng(SEED + 2)
     labels = ["Fc5.", "Fc3.", "Fc1.", "Fcz.", "Fc2.", "Fc4."]
     mixing = rng.normal(size=(6, 6))
     for run in (4, 6):
         seconds, rate = 31, 160
         x = mixing @ rng.normal(size=(6, seconds * rate)) * 80 + 60 * np.sin(np.arange(seconds * rate) / 9)
-        # The last trial is cut off by the end of the recording.
+        # The recording ends within the last trial.
         texts = ["T0", "T2", "T0", "T1", "T0", "T1", "T0", "T2", "T0", "T1"]
         onsets = [0, 1.5, 4.6, 6.7, 9.8, 11.9, 15, 17.3, 22.4, 28.5]
         notes = [(onset, 3.1, text) for onset, text in zip(onsets, texts)]
@@ -105,7 +108,10 @@ def recordings():
 
 
 def physionet_epochs(path, run):
-    """As MOABB's MotorImagery paradigm does it: band-pass of the continuous run, then epochs of [0, 3] s, in microvolts."""
+    """Returns epochs in microvolts and labels, as in MOABB's MotorImagery paradigm.
+
+    Band-pass of the continuous run, then epochs of [0, 3] s.
+    """
     names = {"T1": "left_hand", "T2": "right_hand"} if run in (4, 8, 12) else {"T1": "hands", "T2": "feet"}
     raw = mne.io.read_raw_edf(path, preload=True)
     raw.filter(8, 32, method="iir")
@@ -131,7 +137,7 @@ def pipeline():
 
 
 def weibo():
-    """A file in the layout of Weibo2014 with four of its channels, and what MOABB makes of it."""
+    """Writes a file in the layout of Weibo2014 with five channels, and MOABB's values of it."""
     rng = np.random.default_rng(SEED + 3)
     data = np.round(30 * rng.normal(size=(5, 1600, 8)) + 100 * rng.normal(size=(5, 1, 1)))
     label = np.array([3, 1, 7, 2, 4, 6, 5, 1.0]).reshape(-1, 1)
@@ -152,7 +158,10 @@ def weibo():
 
 
 def interrupted():
-    """A recording that was joined at 6.5 s and paused from 11 to 12.5 s, with events at the same time, and its epochs by MNE."""
+    """Writes an interrupted recording and its epochs by MNE.
+
+    It was joined at 6.5 s and paused from 11 to 12.5 s. Some events are simultaneous.
+    """
     rng = np.random.default_rng(SEED + 4)
     x = signal(rng, 2, 20 * 160) + np.where(np.arange(20 * 160) < 1040, 0, 900)
     notes = [
@@ -169,7 +178,10 @@ def interrupted():
 
 
 def real(folder):
-    """For each trial of subjects 1 to 10 in our order: label, and trace and log-determinant of its covariance and of OAS."""
+    """Writes values for each trial of subjects 1 to 10, in our order.
+
+    They are the label, and trace and log-determinant of its sample and OAS covariance.
+    """
     labels, numbers = [], []
     for subject in range(1, 11):
         for run in (4, 8, 12, 6, 10, 14):
@@ -183,7 +195,10 @@ def real(folder):
 
 
 def real_events(folder):
-    """What is written in the imagery runs of an ordinary subject, of the three at another rate, and of the one with fewer trials."""
+    """Writes the annotations of the imagery runs of five subjects.
+
+    They are an ordinary subject, the three at another rate, and the one with fewer trials.
+    """
     rows = ["subject,run,sfreq,seconds,onset,duration,text"]
     for subject in (1, 88, 92, 100, 104):
         for run in (4, 6, 8, 10, 12, 14):

@@ -2,9 +2,10 @@
 # requires-python = ">=3.11"
 # dependencies = ["torch==2.15.0", "numpy==2.4.6"]
 # ///
-"""Make the golden values of EEGNet (see README.md): torch's autograd in f64, layer by layer as the paper draws it.
+"""Makes the golden values of EEGNet (see README.md) with torch's autograd in f64.
 
-Dropout masks are those that fedspd draws: a ChaCha8 generator keyed by (seed, purpose, round, client, epoch), one stream per trial.
+The layers are those of the paper. The dropout masks are those of fedspd: a ChaCha8 generator keyed
+by (seed, purpose, round, client, epoch), one stream per trial.
 """
 
 import json
@@ -23,14 +24,18 @@ CASES = {
                  momentum=0.1, epsilon=1e-5, trials=12, batch=[7, 0, 3, 11, 5, 2, 9, 1, 10]),
     "odd": dict(channels=4, samples=67, classes=4, filters=8, depth=2, rows=16, temporal_taps=9, separable_taps=3, pools=[4, 8], dropout=0.0,
                 momentum=0.01, epsilon=1e-3, trials=20, batch=list(range(19, 0, -1))),
-    # More trials than fit into a tile of 16, a rate that 16 bits round, and an epsilon that lets gradients through to BN1.
+    # More trials than a tile of 16, a dropout rate that 16 bits must round, and an epsilon that
+    # lets gradients through to BN1.
     "tiles": dict(channels=3, samples=40, classes=2, filters=2, depth=2, rows=3, temporal_taps=8, separable_taps=4, pools=[2, 3], dropout=0.3,
                   momentum=0.1, epsilon=0.5, trials=36, batch=list(range(1, 36))),
 }
 
 
 def chacha8(key, stream, words):
-    """The first words of a stream of ChaCha with 8 rounds: 64-bit counter from 0, 64-bit stream number."""
+    """Returns the first words of a ChaCha stream with 8 rounds.
+
+    The 64-bit counter starts at 0; the stream number has 64 bits.
+    """
     out, counter = [], 0
     while len(out) < words:
         state = [0x61707865, 0x3320646E, 0x79622D32, 0x6B206574, *key, counter & 0xFFFFFFFF, counter >> 32, stream & 0xFFFFFFFF, stream >> 32]
@@ -51,7 +56,10 @@ def chacha8(key, stream, words):
 
 
 def masks(case, first):
-    """For each trial of the batch, what is kept after each pooling, divided by the probability of that: 16 bits decide."""
+    """Returns the dropout masks after each pooling, for each trial of the batch.
+
+    A kept entry is 1 divided by the probability of keeping it. 16 random bits decide.
+    """
     rows = [case["filters"] * case["depth"], case["rows"]]
     samples = [case["samples"] // case["pools"][0], case["samples"] // case["pools"][0] // case["pools"][1]]
     bound = round((1 - case["dropout"]) * 65536)
@@ -72,7 +80,7 @@ def masks(case, first):
 
 
 def parameters(case, rng):
-    """In the order of fedspd's layout; away from the special values at which one begins."""
+    """Returns parameters in the order of fedspd's layout, away from special initial values."""
     first, second = case["filters"] * case["depth"], case["rows"]
     features = second * (case["samples"] // case["pools"][0] // case["pools"][1])
     sizes = {"temporal.weight": (case["filters"], case["temporal_taps"])}
@@ -88,7 +96,7 @@ def parameters(case, rng):
 
 
 def network(case, p, x, kept, training):
-    """x: trials x channels x samples. Running statistics in p are changed when training."""
+    """Returns logits. x: trials x channels x samples. Training updates running statistics in p."""
     def norm(x, name):
         return F.batch_norm(x, p[f"{name}.mean"], p[f"{name}.variance"], p[f"{name}.scale"], p[f"{name}.shift"], training, case["momentum"], case["epsilon"])
 

@@ -1,4 +1,4 @@
-"""Runs of all kinds and the hashes of their numbers (see README.md)."""
+"""Makes runs of all kinds and the hashes of their numbers (see README.md)."""
 
 import csv
 import hashlib
@@ -104,7 +104,10 @@ for settings in REHEARSALS.values():
 
 
 def three_windows(path):
-    """Covariances of three windows. Their entries are multiples of 1/4096: the same on every machine."""
+    """Writes covariances of three windows.
+
+    Their entries are multiples of 1/4096, so that they are the same on every machine.
+    """
     state, subjects, trials, inputs, n = 1, 6, 18, 3, 5
     numbers = []
     for _ in range(subjects * trials * inputs * n * 2 * n):
@@ -130,7 +133,7 @@ def three_windows(path):
 
 
 def run(name, folder):
-    """Runs one of them in a folder of its own."""
+    """Runs one experiment in its own folder and returns the folder."""
     out = folder / name
     if name in REHEARSALS:
         from fedspd.flower import rehearse
@@ -149,7 +152,7 @@ def run(name, folder):
 
 
 def changes(settings, folder):
-    """Settings as on the command line."""
+    """Returns settings as on the command line."""
     if settings["data.name"].endswith(".npz"):
         path = folder / settings["data.name"]
         three_windows(path)
@@ -158,7 +161,7 @@ def changes(settings, folder):
 
 
 def hashes(folder):
-    """The hashes of what a run folder holds: tensors, numeric columns of results, numbers of events."""
+    """Returns the hashes of a run folder: tensors, numeric result columns, numbers of events."""
     return {
         "tensors": sha256(b"".join(tensors(path) for path in sorted((folder / "models").glob("*.safetensors")))),
         "results": sha256(results(folder / "results.csv")),
@@ -171,7 +174,7 @@ def sha256(text):
 
 
 def tensors(path):
-    """Names, shapes and bytes of the tensors of a model file, without what the file says of itself."""
+    """Returns names, shapes and bytes of the tensors of a model file, without its metadata."""
     content = path.read_bytes()
     (length,) = struct.unpack("<Q", content[:8])
     header = json.loads(content[8 : 8 + length])
@@ -190,7 +193,7 @@ def events(path):
 
 
 def without_texts(value):
-    """A JSON value whose texts are gone, but for the kind of an event and the names of those who took part."""
+    """Returns a JSON value without texts, except the kind of an event and its participants."""
     if isinstance(value, dict):
         kept = ("event", "participants")
         return {key: item if key in kept else without_texts(item) for key, item in sorted(value.items())}

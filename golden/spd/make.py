@@ -4,12 +4,11 @@
 #     "mpmath==1.4.1", "numpy==2.4.6", "scipy==1.17.1", "pyriemann==0.12", "scikit-learn==1.9.1",
 # ]
 # ///
-"""Make the golden values of SPD geometry (see README.md).
+"""Makes the golden values of SPD geometry (see README.md).
 
-Every stored value is computed by mpmath at 50 digits from the stored f64
-inputs, then rounded to f64. pyRiemann and SciPy compute the same in f64, and
-the script stops if they disagree by more than TOLERANCE (relative, Frobenius).
-No data are read: the inputs come from a seeded generator.
+mpmath computes every stored value at 50 digits from the stored f64 inputs, then rounds it to f64.
+pyRiemann and SciPy compute the same in f64. The script stops if they disagree by more than
+TOLERANCE (relative, Frobenius). It reads no data: the inputs come from a seeded generator.
 """
 
 import argparse
@@ -30,16 +29,16 @@ POWER = 0.37  # fractional power, as the f64 nearest 0.37
 TOLERANCE = 1e-10
 
 
-# --- between f64 and 50 digits ------------------------------------------------
+# --- conversion between f64 and 50 digits -------------------------------------
 
 
 def to_mp(a):
-    """Exact copy of an f64 matrix."""
+    """Returns an exact copy of an f64 matrix."""
     return mp.matrix([[mp.mpf(float(v)) for v in row] for row in a])
 
 
 def to_f64(m):
-    """Nearest f64 of a matrix, or of a scalar (as one element)."""
+    """Returns the nearest f64 of a matrix, or of a scalar (as one element)."""
     if not isinstance(m, mp.matrix):
         return np.array([float(m)])
     return np.array([[float(m[i, j]) for j in range(m.cols)] for i in range(m.rows)])
@@ -57,7 +56,7 @@ def norm(m):
 
 
 def fun(f, m):
-    """f of a symmetric matrix, by its eigenvalues."""
+    """Applies f to a symmetric matrix, by its eigenvalues."""
     w, q = mp.eigsy(m)
     return sym(q * mp.diag([f(v) for v in w]) * q.T)
 
@@ -67,7 +66,7 @@ def power(p):
 
 
 def frechet(f, df, m, e):
-    """Derivative of f at m along e: divided differences in m's eigenbasis."""
+    """Returns the derivative of f at m along e, by divided differences in m's eigenbasis."""
     w, q = mp.eigsy(m)
     h = q.T * e * q
     for i in range(m.rows):
@@ -78,7 +77,7 @@ def frechet(f, df, m, e):
 
 
 def roots(m):
-    """Square root and inverse square root."""
+    """Returns square root and inverse square root."""
     w, q = mp.eigsy(m)
     r = [mp.sqrt(v) for v in w]
     return sym(q * mp.diag(r) * q.T), sym(q * mp.diag([1 / v for v in r]) * q.T)
@@ -103,11 +102,10 @@ def le_mean(xs, weights):
 
 
 def ai_mean(xs, weights):
-    """Weighted Karcher mean: gradient descent until the gradient is below 1e-40.
+    """Returns the weighted Karcher mean by gradient descent to a gradient below 1e-40.
 
-    The Hessian's eigenvalues lie between 1 and the weighted mean of
-    (l/2) coth(l/2), with l the log condition number of a whitened matrix;
-    the step is the best one for these bounds.
+    The Hessian's eigenvalues lie between 1 and the weighted mean of (l/2) coth(l/2), where l is the
+    log condition number of a whitened matrix. The step is the best one for these bounds.
     """
     total = sum(weights)
     m = le_mean(xs, weights)
@@ -132,11 +130,11 @@ def ai_mean(xs, weights):
 
 
 def spd_matrices(rng):
-    """COUNT matrices of condition 2 to 1e4, shuffled.
+    """Returns COUNT matrices of condition 2 to 1e4, shuffled.
 
-    Q diag(d) Q', Q from the QR of a normal matrix, d log-uniform between its
-    ends, which are scale / sqrt(c) and scale * sqrt(c). Products at 50 digits,
-    so that the last bits do not depend on a LAPACK.
+    Each is Q diag(d) Q', with Q from the QR of a normal matrix. d is log-uniform between its ends,
+    scale / sqrt(c) and scale * sqrt(c). Products use 50 digits, so that the last bits do not depend
+    on a LAPACK.
     """
     out = []
     for k in rng.permutation(COUNT):
@@ -150,7 +148,7 @@ def spd_matrices(rng):
 
 
 def symmetric(rng):
-    """A symmetric matrix of about unit entries, exactly symmetric in f64."""
+    """Returns a matrix with entries near 1, exactly symmetric in f64."""
     a = rng.standard_normal((SIZE, SIZE))
     return (a + a.T) / 2
 
@@ -159,13 +157,13 @@ def symmetric(rng):
 
 
 class Store:
-    """Writes the files, and compares each value with an f64 library's."""
+    """Writes the files and compares each value with an f64 library."""
 
     def __init__(self, folder):
         self.folder = folder
 
     def write(self, name, array):
-        """NumPy format 1.0, C order, little-endian f64, no pickle."""
+        """Writes NumPy format 1.0, C order, little-endian f64, no pickle."""
         array = np.ascontiguousarray(array, dtype="<f8")
         assert np.isfinite(array).all()
         if array.ndim >= 2:
@@ -175,7 +173,7 @@ class Store:
         print(f"{name}.npy {array.shape}", flush=True)
 
     def value(self, name, golden, **others):
-        """Store golden (one, or a list), after comparing it with the others."""
+        """Compares golden (one value or a list) with the others, then stores it."""
         if isinstance(golden, list):
             array = np.stack([to_f64(g) for g in golden])
             pairs = {k: list(zip(array, v)) for k, v in others.items()}
@@ -190,7 +188,7 @@ class Store:
 
 
 def small(residual, what):
-    """Assert that a 50-digit identity holds to 1e-40."""
+    """Asserts that a 50-digit identity holds to 1e-40."""
     assert residual < mp.mpf(10) ** -40, (what, mp.nstr(residual, 3))
 
 
@@ -267,8 +265,8 @@ def main():
     )
     store.value("le_mean", le_mean(mxs, ones), pyriemann=mean_logeuclid(xs))
 
-    # Frechet derivatives. At 50 digits a central difference of step 1e-15 is
-    # good to about 1e-30: it checks the divided differences.
+    # Frechet derivatives. At 50 digits a central difference of step 1e-15 is accurate to about
+    # 1e-30, enough to check the divided differences.
     me, ms = to_mp(direction), to_mp(base)
     step = mp.mpf(10) ** -15
     found = {}
@@ -278,7 +276,7 @@ def main():
         gap = norm(central - found[name]) / norm(found[name])
         print(f"  frechet_{name}: central difference at 50 digits differs by {mp.nstr(gap, 2)}")
         assert gap < mp.mpf(10) ** -22
-    # The log's derivative undoes that of the exponential at the log.
+    # The derivative of exp at log a inverts the derivative of log at a.
     back = sl.expm_frechet(sl.logm(a), to_f64(found["log"]), compute_expm=False)
     gap = np.linalg.norm(back - direction) / np.linalg.norm(direction)
     print(f"  frechet_log: scipy's expm_frechet gives the direction back to {gap:.1e}")

@@ -4,10 +4,13 @@
     python3 -m venv /tmp/venv && /tmp/venv/bin/pip install torch==2.15.0 numpy==2.4.6
     /tmp/venv/bin/python golden/spdnet-autograd/make.py
 
-Nothing here is shared with fedspd: derivatives come from autograd alone. Log-of-clamp is differentiated through one `eigh` of a matrix
-with distinct eigenvalues (two chained ones give NaN at clamped eigenvalues); the polar factor through the Newton-Schulz iteration, a polynomial
-(autograd of the SVD has poles at equal singular values, that is, at every point of the manifold); the QR factor through `torch.linalg.qr` with the signs of
-its diagonal made positive.
+The script shares no code with fedspd: all derivatives come from autograd.
+
+- Log-of-clamp is differentiated through one `eigh` of a matrix with distinct eigenvalues. Two
+  chained `eigh` give NaN at clamped eigenvalues.
+- The polar factor is differentiated through the Newton-Schulz iteration, a polynomial. Autograd of
+  the SVD has poles at equal singular values, that is, at every point of the manifold.
+- The QR factor is differentiated through `torch.linalg.qr`, with the diagonal made positive.
 """
 
 from pathlib import Path
@@ -45,7 +48,7 @@ def vectorise(s, head):
 
 
 def logits(x, weights, xi, beta, threshold, head):
-    """x: trials x inputs x n x n; weights: for each input, its blocks."""
+    """Returns logits. x: trials x inputs x n x n; weights: the blocks of each input."""
     features = []
     for index, chain in enumerate(weights):
         s = x[:, index]

@@ -1,9 +1,11 @@
-"""Writes made-up recordings in the layout of Weibo2014 (subject_N.mat), since the real ones cannot be had everywhere.
+"""Writes synthetic recordings in the layout of Weibo2014 (subject_N.mat).
 
     python3 make.py FOLDER [SUBJECTS] [TRIALS_PER_CLASS]
 
-Each file has `data`, 64 channels x 1600 samples x trials in microvolts at 200 Hz, and `label`, 1 to 7. A trial is coloured noise; in class k the
-channels number 8 k to 8 k + 5 are up to twice as loud in the eight seconds, so that there is something to learn. Plain Python: nothing to install.
+They replace the real recordings where those are not available. Each file has `data`, 64 channels x
+1600 samples x trials in microvolts at 200 Hz, and `label`, 1 to 7. A trial is eight seconds of
+coloured noise. In class k, counted from 0, channels 8 k to 8 k + 5 have about twice the amplitude,
+so that there is something to learn. The script needs plain Python only.
 """
 
 import array
@@ -19,12 +21,12 @@ MX_SINGLE = 7
 
 
 def element(kind, data):
-    """A data element of MATLAB level 5: type, size, data, padded to eight bytes."""
+    """Returns a data element of MATLAB level 5: type, size, data, padded to eight bytes."""
     return struct.pack("<II", kind, len(data)) + data + b"\0" * (-len(data) % 8)
 
 
 def matrix(name, shape, numbers):
-    """An array of single precision, first index fastest."""
+    """Returns an array in single precision, first index fastest."""
     parts = [
         element(MI_UINT32, struct.pack("<II", MX_SINGLE, 0)),
         element(MI_INT32, struct.pack(f"<{len(shape)}i", *shape)),
@@ -35,7 +37,7 @@ def matrix(name, shape, numbers):
 
 
 def noise(rng, length):
-    """A long stretch of noise with a rhythm near 11 Hz: a resonance of second order."""
+    """Returns noise with a rhythm near 11 Hz, from a second-order resonance."""
     angle, radius = 2 * math.pi * 11 / 200, 0.97
     a, b, x, y = 2 * radius * math.cos(angle), -radius * radius, 0.0, 0.0
     out = []
@@ -53,7 +55,7 @@ def subject(number, trials_per_class, stretch):
     data = array.array("f")
     for label in labels:
         rows = []
-        # No two channels of a trial are the same.
+        # All channels of a trial start at different samples, so that no two are equal.
         places = rng.sample(range(len(stretch) - SAMPLES), CHANNELS)
         for channel, at in enumerate(places):
             loud = 2.0 if 8 * (label - 1) <= channel < 8 * (label - 1) + 6 else 1.0

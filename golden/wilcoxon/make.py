@@ -2,7 +2,7 @@
 # requires-python = ">=3.11"
 # dependencies = ["numpy==2.4.6", "scipy==1.17.1"]
 # ///
-"""Paired differences and what SciPy says of them (see README.md)."""
+"""Makes paired differences and SciPy's statistics of them (see README.md)."""
 
 import json
 from pathlib import Path
@@ -37,12 +37,12 @@ def case(name, differences, method, correction=False):
 
 def main():
     rng = np.random.default_rng(SEED)
-    # Every pattern of signs is tried, so a permutation test is exact whatever the ties.
+    # The permutation test tries every pattern of signs, so it is exact with any ties.
     every = lambda n: stats.PermutationMethod(n_resamples=2**n, batch=2**14)
     cases = [case(f"no ties, {n}", rng.normal(0.3, 1, n), "exact") for n in (2, 3, 6, 10, 25, 50)]
     cases.append(case("all positive, 10", np.abs(rng.normal(0, 1, 10)), "exact"))
     for n in (5, 8, 11, 14):
-        # Rounded to quarters: ties, and zeros.
+        # Rounding to quarters makes ties and zeros.
         d = np.round(rng.normal(0.3, 0.6, n) * 4) / 4
         cases.append(case(f"ties and zeros, {n}", d, every(n)))
     cases.append(case("all tied, 9", [0.5] * 6 + [-0.5] * 3, every(9)))

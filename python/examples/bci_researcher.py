@@ -1,8 +1,8 @@
 # %% [markdown]
-# # SPDnet among the classifiers you know
+# # SPDnet next to a tangent-space classifier
 #
-# Covariances of ten people, four imagined movements. Is SPDnet better than a logistic regression in the tangent space, and what does
-# recentring each person do for people whom nobody trained on?
+# The data are covariances of ten subjects and four imagined movements. Is SPDnet better than a
+# logistic regression in the tangent space? Does recentring each subject help on held-out subjects?
 
 # %%
 import numpy as np
@@ -17,10 +17,10 @@ from fedspd.sklearn import Recenter, SPDNetClassifier
 
 matrices, classes, subjects, channels = fedspd.load_sample()
 classes, subjects = np.array(classes), np.array(subjects)
-print(f"{len(matrices)} trials of {len(set(subjects))} people, {len(channels)} channels")
+print(f"{len(matrices)} trials of {len(set(subjects))} subjects, {len(channels)} channels")
 
 # %% [markdown]
-# Three people and a third of the channels are enough to see how it works; leave these lines out for all.
+# Three subjects and a third of the channels keep this example fast. Remove these lines to use all.
 
 # %%
 chosen = np.isin(subjects, sorted(set(subjects))[:3])
@@ -28,9 +28,9 @@ matrices, classes, subjects = matrices[chosen][:, ::3, ::3].copy(), classes[chos
 channels = channels[::3]
 
 # %% [markdown]
-# ## Trials of the same people
+# ## Within-subject classification
 #
-# The training is that of `fedspd run`: the same settings give the same model, to the last byte.
+# Training is the same as in `fedspd run`: the same settings give the same model, byte for byte.
 
 # %%
 spdnet = SPDNetClassifier((18,), epochs=20, channels=channels)
@@ -44,30 +44,31 @@ for name, pipeline in pipelines.items():
     print(f"{name:15} {scores.mean():.3f}")
 
 # %% [markdown]
-# ## People whom nobody trained on
+# ## Held-out subjects
 #
-# Each person's matrices are recentred at their own mean, without labels: the differences between people go, those between classes
-# stay. That happens before the split, as each person needs their own trials alone for it. What is recentred has no unit any more, and
-# the model file says so.
+# Recentring moves the mean of each subject to the identity, without labels. It removes differences
+# between subjects and keeps those between classes. It may precede the split, because it uses only
+# the subject's own trials. Recentred matrices are dimensionless; the model file records this.
 
 # %%
 recentred = Recenter().fit_transform(matrices, groups=subjects)
 unitless = clone(spdnet).set_params(unit="1")
 across = GroupKFold(3)
-for name, model, data in (("as they are", spdnet, matrices), ("recentred", unitless, recentred)):
+for name, model, data in (("original", spdnet, matrices), ("recentred", unitless, recentred)):
     scores = cross_val_score(model, data, classes, groups=subjects, cv=across)
     print(f"{name:15} {scores.mean():.3f}")
 
 # %% [markdown]
-# ## What the network has learnt
+# ## Spatial filters
 #
-# Its weights have orthonormal columns: spatial filters. The model is a file that `fedspd eval` and `fedspd export` take.
+# The columns of the weights are orthonormal spatial filters. `fedspd eval` and `fedspd export` read
+# the model file.
 
 # %%
 trained = unitless.fit(recentred, classes).model_
 filters = trained.parameters()["block0.weight"]
 print(f"|W^T W - I| = {fedspd.feasibility_error(filters):.1e}")
 strongest = np.argsort(-np.abs(filters[:, 0]))[:3]
-print("the first filter looks at", ", ".join(channels[place] for place in strongest))
+print("channels with the largest weights in the first filter:", ", ".join(channels[place] for place in strongest))
 with open("spdnet.safetensors", "wb") as file:
     file.write(bytes(trained))

@@ -1,7 +1,8 @@
 # %% [markdown]
 # # Averages that stay on the manifold
 #
-# Clients send matrices with orthonormal columns. Their mean has none; what should the server make of it?
+# Clients send matrices with orthonormal columns. The columns of their mean are not orthonormal.
+# These averages are.
 
 # %%
 import numpy as np
@@ -29,10 +30,10 @@ for name, average in averages.items():
 print(f"consensus of the clients: {fedspd.consensus(clients):.3f}")
 
 # %% [markdown]
-# ## The same in training
+# ## Federated training
 #
-# Each person is a client that keeps their trials. A setting is a word of the configuration, so what is tried here is what
-# `fedspd run` does at scale.
+# Each subject is a client. The settings are those of the configuration, so `fedspd run` does the
+# same at scale.
 
 # %%
 matrices, classes, subjects, _ = fedspd.load_sample()
@@ -44,10 +45,10 @@ for aggregation in ("proj-avg", "rl-avg"):
         model = FederatedSPDNetClassifier((18,), aggregation=aggregation, participation=participation, rounds=6, unit="1", n_jobs=-1)
         model.fit(recentred[~held_out], classes[~held_out], groups=subjects[~held_out])
         score = model.score(recentred[held_out], classes[held_out])
-        print(f"{aggregation:9} {participation:.0%} of clients: {score:.3f} on people whom nobody trained on")
+        print(f"{aggregation:9} {participation:.0%} of clients: {score:.3f} on held-out subjects")
 
 # %% [markdown]
-# A run gives the same bytes again, on any number of threads.
+# A repeated run gives the same bytes, on any number of threads.
 
 # %%
 again = clone(model).set_params(n_jobs=1)

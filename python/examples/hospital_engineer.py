@@ -1,9 +1,9 @@
 # %% [markdown]
 # # Federated training between hospitals, for the engineer who deploys it
 #
-# Before anything is installed elsewhere, one machine is enough to see what will travel, what will stay, and what happens when a hospital drops out.
-# `rehearse` plays a deployment with the server, the clients and the messages of Flower that the hospitals will have; only the network is missing.
-# The cells run from top to bottom, in any notebook or as a program.
+# One machine is enough to see which data leave a hospital, which stay, and what happens when a
+# hospital drops out. `rehearse` runs a deployment with its server, clients and Flower messages;
+# only the network is missing. Run the cells from top to bottom, in a notebook or as a program.
 
 # %%
 import collections
@@ -23,8 +23,9 @@ folder = Path(tempfile.mkdtemp())
 # %% [markdown]
 # ## The hospitals
 #
-# What each node will say with `--node-config`: who it is, what it reads, and where it keeps what must not leave it. Here they share the embedded sample, real EEG
-# of eight people, two in each hospital; a hospital has its own recordings: `"data": "/etc/fedspd/charite.toml", "root": "/data/eeg/edf"`.
+# The `--node-config` of each node gives its name, its data, and the folder for its private state.
+# Here the nodes share the embedded sample: real EEG of eight subjects, two in each hospital. A real
+# hospital names its recordings: `"data": "/etc/fedspd/charite.toml", "root": "/data/eeg/edf"`.
 
 # %%
 hospitals = {"charite": "1,2", "lariboisiere": "3,4", "ucl": "5,6", "karolinska": "7,8"}
@@ -34,9 +35,10 @@ nodes = [
 ]
 
 # %% [markdown]
-# ## What leaves a hospital
+# ## Data that leave a hospital
 #
-# Every reply passes here. Numbers have names and shapes, the rest is text: a hospital that wants to know what it sends reads it.
+# `watch` sees every reply. Arrays have names and shapes, everything else is text, so a hospital can
+# read all that it sends.
 
 # %%
 sent = collections.Counter()
@@ -52,15 +54,16 @@ def watch(name, asked, reply):
 
 rehearse("sample", nodes, folder / "run", watch=watch, changes="federated.rounds=3")
 said = introductions["charite"]
-print("said before the first round:", {key: said[key] for key in ("name", "number", "trials")})
+print("sent before the first round:", {key: said[key] for key in ("name", "number", "trials")})
 print("bytes of parameters sent in three rounds:", dict(sent))
 assert len(set(sent.values())) == 1
 
 # %% [markdown]
-# ## When something goes wrong
+# ## Failures
 #
-# In the second round one hospital sends a NaN and another one fails. Both are named, and the round is closed without them. With `minimum_reporting=3` the run
-# would stop there instead, and go on from its last round when it is started again.
+# In the second round one hospital sends a NaN and another one fails. The server names both and
+# closes the round without them. With `minimum_reporting=3` the run would stop instead. Started
+# again, it would continue after its last round.
 
 
 # %%
@@ -84,7 +87,8 @@ troubled = rehearse(
 # %% [markdown]
 # ## The run folder
 #
-# That of any run: `fedspd report`, `fedspd eval` and `fedspd export` read it. The log says who did not count, and why.
+# The folder is like that of any run: `fedspd report`, `fedspd eval` and `fedspd export` read it.
+# The log names the clients that did not count, and why.
 
 # %%
 events = [json.loads(line) for line in (troubled / "events.jsonl").read_text().splitlines()]
@@ -98,13 +102,15 @@ assert (troubled / "models" / "seed-0.safetensors").is_file()
 # %% [markdown]
 # ## Certificates and keys
 #
-# The server's certificate, and a pair of keys for each hospital; a key is registered under the name of its hospital, and is nobody else's.
+# The server gets a certificate, each hospital a pair of keys. A key is registered under the name of
+# its hospital, and no other hospital can use it.
 
 # %%
 for path in make(folder / "keys", ["flower.example.org"], list(hospitals)):
     print(path.name)
 
 # %% [markdown]
-# ## From here to a deployment
+# ## Deployment
 #
-# `fedspd flower new study` writes the Flower app, and the page "Across hospitals" of the book goes through the rest step by step.
+# `fedspd flower new study` writes the Flower app. The page "Deployment across hospitals" of
+# the book explains the other steps.

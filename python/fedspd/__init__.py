@@ -1,7 +1,8 @@
 """Federated learning of SPD networks on EEG, with weights that stay on the Stiefel manifold.
 
-Geometry is here, as functions of NumPy arrays of float64 or float32. Estimators for scikit-learn are in
-``fedspd.sklearn``, what goes between MOABB and this package in ``fedspd.moabb``. ``python -m fedspd`` is the command.
+This module holds the geometry: functions of NumPy arrays, float64 or float32. Estimators for
+scikit-learn are in ``fedspd.sklearn``, the bridge to MOABB is in ``fedspd.moabb``.
+``python -m fedspd`` runs the command.
 """
 
 from fedspd._core import (

@@ -7,9 +7,9 @@ from fedspd import _core
 
 
 def main() -> int:
-    """Run the command with the words of ``sys.argv`` and give its exit code."""
-    # Python's handler only takes a note, to be read when the interpreter runs again, and the interpreter waits for
-    # the command. The command listens by itself where there is something to finish first.
+    """Runs the command with the arguments in ``sys.argv`` and returns its exit code."""
+    # Python's handler would act only after the command returns. The command itself handles Ctrl-C
+    # where it must finish something first.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     return _core.command(["fedspd", *sys.argv[1:]])
 

@@ -1,7 +1,8 @@
-"""Between MOABB and this package.
+"""Bridge between MOABB and this package.
 
-The estimators of ``fedspd.sklearn`` go into MOABB's evaluations as the last step of a pipeline, after pyRiemann's
-``Covariances``; ``PIPELINES`` is a folder with such pipelines as files, for ``moabb.benchmark``.
+The estimators of ``fedspd.sklearn`` are the last step of a pipeline in MOABB's evaluations, after
+pyRiemann's ``Covariances``. ``PIPELINES`` is a folder of such pipeline files for
+``moabb.benchmark``.
 """
 
 import os
@@ -14,21 +15,22 @@ PIPELINES = str(Path(__file__).with_name("pipelines"))
 
 
 def results(folder: str | os.PathLike[str], metric: str = "accuracy") -> pd.DataFrame:
-    """The test scores of a run folder as MOABB's results: a row for each seed and client.
+    """Returns the test scores of a run folder as MOABB results, one row per seed and client.
 
     Parameters
     ----------
     folder : path
         A run folder, as written by ``fedspd run``.
     metric : str
-        Which score: ``"accuracy"``, ``"macro_f1"`` or another one of the run's ``results.csv``.
+        The score: ``"accuracy"``, ``"macro_f1"`` or another metric in the run's ``results.csv``.
 
     Returns
     -------
     pandas.DataFrame
-        With the columns of MOABB's results, score, time, samples, subject, session, channels, n_sessions, dataset and pipeline,
-        which its analysis and plots take, and seed. The time is that of the whole run, in seconds, shared equally among
-        seeds; samples are the training trials of the client.
+        The columns that MOABB's analysis and plots take: score, time, samples, subject, session,
+        channels, n_sessions, dataset and pipeline. The column seed is added. The time is the
+        duration of the whole run in seconds, divided by the number of seeds. Samples are the
+        training trials of the client.
     """
     folder = Path(folder)
     rows = pd.read_csv(folder / "results.csv")
@@ -41,7 +43,7 @@ def results(folder: str | os.PathLike[str], metric: str = "accuracy") -> pd.Data
     found = found[[pair in clients for pair in zip(found["seed"], found["client"])]]
     if found.empty:
         names = sorted(name.removeprefix("final_") for name in rows["metric"].unique() if name.startswith("final_"))
-        raise ValueError(f"{folder} has no test scores of clients called {metric!r}; there are: {', '.join(names)}")
+        raise ValueError(f"{folder} has no client test scores for the metric {metric!r}; available: {', '.join(names)}")
     method = found["aggregation"].where(found["mode"] == "federated", found["mode"])
     return pd.DataFrame(
         {

@@ -1,4 +1,4 @@
-"""Matrices for the tests: generic ones, so that no formula is right by accident."""
+"""Random matrices for the tests: generic, so that no wrong formula passes by accident."""
 
 import numpy as np
 import pytest
@@ -17,14 +17,14 @@ def spd(rng):
 
 @pytest.fixture
 def points(rng):
-    """Five points of St(7, 3) that are close enough for every average to exist."""
+    """Five points of St(7, 3), close enough for every average to exist."""
     middle = np.linalg.qr(rng.standard_normal((7, 3)))[0]
     u, _, v = np.linalg.svd(middle + 0.15 * rng.standard_normal((5, 7, 3)), full_matrices=False)
     return u @ v
 
 
 def random_spd(rng, count, n):
-    """Random SPD matrices."""
+    """Returns random SPD matrices."""
     factors = rng.standard_normal((count, n, 2 * n))
     scales = np.exp(rng.uniform(-1, 1, (count, n, 1)))
     matrices = scales * (factors @ factors.transpose(0, 2, 1)) * scales.transpose(0, 2, 1) / (2 * n)
@@ -33,7 +33,7 @@ def random_spd(rng, count, n):
 
 @pytest.fixture
 def task(rng):
-    """Covariances of four subjects and three classes that can be told apart: matrices, class names and subjects."""
+    """Covariances, class names and subjects: four subjects, three separable classes."""
     directions = np.linalg.qr(rng.standard_normal((5, 5)))[0]
     names, subjects = np.array(["feet", "left", "right"]), np.repeat(np.arange(4), 30)
     labels = np.tile(np.arange(3), 40)
@@ -46,7 +46,7 @@ def task(rng):
 
 @pytest.fixture
 def raw(rng):
-    """Raw trials of two classes: ten hertz in one channel or the other."""
+    """Raw trials of two classes: 10 Hz in one channel or the other."""
     times = np.arange(128) / 64
     labels = np.tile([0, 1], 30)
     trials = rng.standard_normal((60, 3, 128))

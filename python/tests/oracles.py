@@ -1,11 +1,11 @@
-"""Who says what a function must give: a test of values names the functions that it compares with somebody else's."""
+"""A register of the functions that tests compare with another library."""
 
-#: The names of the functions that tests compare, with those whom they ask.
+#: The compared functions, each with its reference libraries.
 AGAINST: dict[str, set[str]] = {}
 
 
 def against(whom, *names):
-    """Mark a test that compares functions, to 1e-10, with what somebody else's code makes of the same numbers."""
+    """Marks a test that compares functions with another library, to 1e-10."""
 
     def mark(test):
         for name in names:

@@ -1,6 +1,7 @@
-"""Retractions, geodesics and averages of matrices with orthonormal columns, by SciPy's solvers and textbook formulas.
+"""Retractions, geodesics and averages on the Stiefel manifold, by SciPy and textbook formulas.
 
-Nothing here is fast, and nothing here is ours: linear systems are assembled entry by entry, the logarithm is found by least squares.
+The code is slow and uses nothing of fedspd. Linear systems are assembled entry by entry. Least
+squares find the logarithm.
 """
 
 import numpy as np
@@ -14,12 +15,15 @@ def qr_retraction(w, x):
 
 
 def inverse_polar(w, y):
-    """``Y S - W``, where ``S`` makes it a tangent vector: a Lyapunov equation."""
+    """Returns ``Y S - W``, where ``S`` solves a Lyapunov equation, so that it is tangent."""
     return y @ scipy.linalg.solve_continuous_lyapunov(w.T @ y, 2 * np.eye(y.shape[1])) - w
 
 
 def inverse_qr(w, y):
-    """``Y R - W``, where the upper triangular ``R`` makes it a tangent vector: ``M R + R^T M^T = 2 I`` as one linear system."""
+    """Returns ``Y R - W``, where the upper triangular ``R`` makes it tangent.
+
+    ``M R + R^T M^T = 2 I`` is solved as one linear system.
+    """
     k = y.shape[1]
     m, places = w.T @ y, list(zip(*np.triu_indices(k)))
     system, triangle = np.zeros((len(places), len(places))), np.zeros((k, k))
@@ -39,7 +43,7 @@ def embedded_exponential(w, x):
 
 
 def canonical_exponential(w, x):
-    """The rotation of the whole space that the tangent vector generates, at the point."""
+    """Applies to the point the rotation of the whole space that the tangent vector generates."""
     return scipy.linalg.expm(x @ w.T - w @ x.T - w @ w.T @ x @ w.T) @ w
 
 
@@ -49,7 +53,10 @@ EXPONENTIALS = {"embedded": embedded_exponential, "canonical": canonical_exponen
 
 
 def logarithm(exponential, w, y):
-    """The tangent vector whose geodesic ends at ``y``, by least squares from the difference of the points on."""
+    """Returns the tangent vector whose geodesic ends at ``y``.
+
+    Least squares start at the difference of the points.
+    """
     p, k = w.shape
     normal, below = scipy.linalg.null_space(w.T), np.tril_indices(k, -1)
 
@@ -67,9 +74,9 @@ def logarithm(exponential, w, y):
 
 
 def fixed_point(step, point):
-    """Where a step does not lead anywhere else."""
+    """Returns the fixed point of a step."""
     for _ in range(200):
         last, point = point, step(point)
         if np.abs(point - last).max() < 1e-12:
             return point
-    raise AssertionError("the steps do not end")
+    raise AssertionError("no fixed point within 200 steps")

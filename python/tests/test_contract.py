@@ -1,7 +1,7 @@
 """scikit-learn's own checks.
 
-They make tables, and skip estimators that do not read tables. So each estimator is put behind a step that turns rows into
-trials and keeps all else: whatever the checks find is then about the estimator.
+The checks use 2-D tables and skip estimators that do not read tables. So each estimator gets a step
+that turns rows into trials and changes nothing else.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ from fedspd.sklearn import EEGNetClassifier, FederatedSPDNetClassifier, Recenter
 
 
 class Rows:
-    """Reads tables, and says so."""
+    """Reads 2-D tables, as its tags declare."""
 
     def _rows(self, X, reset):
         return validate_data(self, X, reset=reset, dtype=[np.float64, np.float32])
@@ -24,7 +24,7 @@ class Rows:
 
 
 def matrices(X):
-    """A row becomes an SPD matrix of its (bounded) numbers, on the diagonal and beside it."""
+    """Turns each row into an SPD matrix of its bounded numbers, on and beside the diagonal."""
     X = np.tanh(X / 4)
     rows = np.concatenate([X, np.ones((len(X), 1), X.dtype)], axis=1)
     return rows[:, :, None] * rows[:, None, :] + np.einsum("ti,ij->tij", np.exp(rows), np.eye(rows.shape[1], dtype=X.dtype))

@@ -1,4 +1,4 @@
-"""What geometry functions cannot take is refused in one sentence: what was expected, what was found, and where."""
+"""Messages of geometry functions: expected value, value found, and its place."""
 
 import pickle
 import re
@@ -25,10 +25,10 @@ def test_types():
     [
         (lambda: fedspd.logm(np.ones(3)), "expected shape (..., rows, columns), found (3,)"),
         (lambda: fedspd.logm(np.ones((2, 3))), "expected square matrices, found 2 x 3"),
-        (lambda: fedspd.logm(np.ones((0, 0))), "expected matrices with a row and a column at least, found (0, 0)"),
+        (lambda: fedspd.logm(np.ones((0, 0))), "expected matrices with at least one row and one column, found (0, 0)"),
         (lambda: fedspd.geodesic(np.eye(2), np.eye(2), metric="flat"), "unknown metric `flat`; it must be `riemannian` or `logeuclid`"),
-        (lambda: fedspd.distance_riemannian(np.eye(2), np.eye(3)), "matrices of 2 x 2 and 3 x 3 do not go together"),
-        (lambda: fedspd.distance_riemannian(np.ones((2, 2, 2)), np.ones((3, 2, 2))), "stacks of (2,) and (3,) matrices do not go together"),
+        (lambda: fedspd.distance_riemannian(np.eye(2), np.eye(3)), "matrices of different shapes: 2 x 2 and 3 x 3"),
+        (lambda: fedspd.distance_riemannian(np.ones((2, 2, 2)), np.ones((3, 2, 2))), "stacks of different shapes: (2,) and (3,)"),
         (lambda: fedspd.whiten(np.ones((2, 2, 2)), np.eye(3)), "expected a reference of shape (2, 2), found (3, 3)"),
         (lambda: fedspd.whiten(np.ones((2, 2, 2)), np.ones((2, 2, 2))), "expected a reference of shape (2, 2), found (2, 2, 2)"),
         (lambda: fedspd.mean_riemannian(np.eye(3)), "expected SPD matrices of shape (m, n, n), found (3, 3)"),
@@ -44,8 +44,8 @@ def test_types():
         (lambda: fedspd.karcher_mean(np.ones((2, 3, 2)), max_iterations=-1), "max_iterations is -1; it must be a whole number"),
         (lambda: fedspd.r_barycenter(np.ones((2, 3, 2)), max_iterations=2**64), "max_iterations is 18446744073709551616; it must"),
         (lambda: fedspd.mean_riemannian(np.ones((2, 3, 3)), max_iterations=-1), "max_iterations is -1; it must be a whole number"),
-        (lambda: fedspd.mean_riemannian(np.ones((2, 3, 3)), tolerance=float("nan")), "tolerance is NaN; it must be a number that is not negative"),
-        (lambda: fedspd.r_barycenter(np.ones((2, 3, 2)), tolerance=-1.0), "tolerance is -1; it must be a number that is not negative"),
+        (lambda: fedspd.mean_riemannian(np.ones((2, 3, 3)), tolerance=float("nan")), "tolerance is NaN; it must be a finite number of 0 or more"),
+        (lambda: fedspd.r_barycenter(np.ones((2, 3, 2)), tolerance=-1.0), "tolerance is -1; it must be a finite number of 0 or more"),
         (lambda: fedspd.Model(b"none"), "the model"),
     ],
 )
@@ -105,7 +105,7 @@ def test_the_array_that_is_not_finite_is_named(name):
 def test_geometry():
     with pytest.raises(fedspd.NotPositiveDefiniteError, match="matrix 1 is not positive definite: its smallest eigenvalue is -1e0"):
         fedspd.logm(np.stack([np.eye(2), np.diag([-1.0, 1.0])]))
-    with pytest.raises(fedspd.ConvergenceError, match="place 1 of the stack: the Stiefel logarithm"):
+    with pytest.raises(fedspd.ConvergenceError, match="index 1 of the stack: the Stiefel logarithm"):
         fedspd.stiefel_log(np.eye(3)[:, :2], np.stack([np.eye(3)[:, :2], -np.eye(3)[:, :2]]))
     assert issubclass(fedspd.NotPositiveDefiniteError, fedspd.Error) and issubclass(fedspd.Error, ValueError)
     error = pickle.loads(pickle.dumps(fedspd.Error("why")))

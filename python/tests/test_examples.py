@@ -1,4 +1,4 @@
-"""The examples run as they stand, from top to bottom."""
+"""The examples run unchanged, from top to bottom."""
 
 import ast
 import os
@@ -14,7 +14,7 @@ EXAMPLES = sorted((ROOT / "python" / "examples").glob("*.py"))
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_example(example, tmp_path):
-    # The command of this interpreter, whatever else is installed.
+    # The command of this interpreter comes first on the path.
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     program, environment = [sys.executable, str(example)], {**os.environ, "PATH": path}
     done = subprocess.run(program, cwd=tmp_path, env=environment, capture_output=True, text=True)

@@ -1,4 +1,4 @@
-"""What estimators cannot take is refused in one sentence: what was expected, what was found, and where."""
+"""Messages of the estimators: expected value, value found, and its place."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ federated = FederatedSPDNetClassifier((4,), rounds=2, lr=1e-2, unit="1")
 
 
 def refused(call, message):
-    """Whether a call is refused in one line that begins like this."""
+    """Asserts that a call raises a ValueError of one line that contains the message."""
     with pytest.raises(ValueError) as caught:
         call()
     text = str(caught.value)
@@ -23,7 +23,7 @@ class TestFaults:
         "parameters, message",
         [
             ({"lr": -1.0}, "`train.lr` is -1"),
-            ({"lr": np.array([1.0])}, "lr is array([1.]); it must be a number or a word"),
+            ({"lr": np.array([1.0])}, "lr is array([1.]); it must be a number or a string"),
             ({"dims": (9,)}, "`model.dims` begins with 9, but `the array` has 5 channels"),
             ({"dims": (2.5,)}, "a size in dims is 2.5; it must be a whole number"),
             ({"dims": ("3",)}, "a size in dims is '3'; it must be a whole number"),
@@ -40,10 +40,10 @@ class TestFaults:
             ({"head": "vecs"}, "vecs"),
             ({"validation_fraction": 0.0}, "validation_fraction is 0.0; it must be a number above 0 and below 1"),
             ({"validation_fraction": "a"}, "validation_fraction is 'a'; it must be"),
-            ({"unit": "V^2"}, 'unit is "V^2"; that of covariances must be "uV^2", or "1" for none'),
-            ({"unit": "uV"}, 'unit is "uV"; that of covariances must be'),
-            ({"channels": ["C3", "C4", "Cz", "C4", "Fz"]}, 'there are two channels called "C4"'),
-            ({"channels": ["C3", "C4"]}, "2 names of channels for trials of 5 channels"),
+            ({"unit": "V^2"}, 'unit is "V^2"; for covariances it must be "uV^2", or "1" for none'),
+            ({"unit": "uV"}, 'unit is "uV"; for covariances it must be'),
+            ({"channels": ["C3", "C4", "Cz", "C4", "Fz"]}, 'the channel name "C4" occurs twice'),
+            ({"channels": ["C3", "C4"]}, "2 channel names for trials with 5 channels"),
             ({"channels": "abcde"}, "channels is 'abcde'; it must be a sequence of names"),
             ({"channels": 5}, "channels is 5; it must be a sequence of names"),
         ],
@@ -57,8 +57,8 @@ class TestFaults:
             ({"sfreq": -1.0}, "sfreq is -1.0; it must be a number above 0"),
             ({"sfreq": float("nan")}, "sfreq is nan; it must be a number above 0"),
             ({"sfreq": None}, "sfreq is None; it must be a number above 0"),
-            ({"unit": "uV^2"}, 'unit is "uV^2"; that of raw trials must be "uV", or "1" for none'),
-            ({"channels": ["C3", "C4", "C3"]}, 'there are two channels called "C3"'),
+            ({"unit": "uV^2"}, 'unit is "uV^2"; for raw trials it must be "uV", or "1" for none'),
+            ({"channels": ["C3", "C4", "C3"]}, 'the channel name "C3" occurs twice'),
         ],
     )
     def test_of_settings_of_eegnet(self, raw, parameters, message):
@@ -85,13 +85,13 @@ class TestFaults:
     def test_of_shapes_that_are_not_those_of_training(self, task, raw):
         X, y, _ = task
         classifier = clone(quick).fit(X, y)
-        expected = "expected trials of shape (trials, 5, 5), which the model was trained on, found (120, 4, 4)"
+        expected = "expected trials of shape (trials, 5, 5), as in training, found (120, 4, 4)"
         refused(lambda: classifier.predict(X[:, :4, :4]), expected)
         refused(lambda: classifier.model_.predict_proba(X[:, 0]), "found (120, 5)")
         refused(lambda: Recenter().fit(X).transform(X[:, :4, :4]), "of shape (trials, 5, 5), as in fit, found (120, 4, 4)")
         X, y = raw
         classifier = EEGNetClassifier(64.0, epochs=1).fit(X, y)
-        refused(lambda: classifier.predict(X[:, :2]), "expected trials of shape (trials, 3, 128), which the model was trained on, found (60, 2, 128)")
+        refused(lambda: classifier.predict(X[:, :2]), "expected trials of shape (trials, 3, 128), as in training, found (60, 2, 128)")
         refused(lambda: classifier.fit(X[:, None], y), "takes X of shape (trials, channels, samples), found (60, 1, 3, 128)")
 
     def test_of_numbers(self, task, raw):

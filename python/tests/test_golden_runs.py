@@ -1,4 +1,4 @@
-"""Whole runs write the numbers that they wrote before (`golden/runs`)."""
+"""Complete runs reproduce the stored numbers (`golden/runs`)."""
 
 import importlib.util
 import json

@@ -1,4 +1,4 @@
-"""In MOABB's evaluations, on its fake dataset, and the results of runs as MOABB has them."""
+"""Estimators in MOABB's evaluations on its fake dataset, and run results in MOABB's format."""
 
 import subprocess
 import sys
@@ -54,9 +54,9 @@ def test_results_of_a_run(tmp_path):
     assert sorted(results["seed"].unique()) == [0, 1] and len(results) == 2 * results["subject"].nunique() == 10
     assert results["score"].between(0, 1).all() and (results["samples"] > 0).all()
     assert set(results["pipeline"]) == {"spdnet proj-avg"} and set(results["dataset"]) == {"sample"}
-    with pytest.raises(ValueError, match="no test scores of clients called 'f2'; there are: accuracy"):
+    with pytest.raises(ValueError, match="no client test scores for the metric 'f2'; available: accuracy"):
         fedspd.moabb.results(folder, metric="f2")
-    # MOABB's statistics take them: each pipeline against each.
+    # MOABB's statistics accept the results: each pipeline against each.
     one = results[results["seed"] == 0]
     statistics = compute_dataset_statistics(pd.concat([one, one.assign(pipeline="other", score=one["score"] + 0.01)]))
     assert len(statistics) == 4 and set(statistics["nsub"]) == {5}

@@ -1,4 +1,4 @@
-"""The package itself: what it costs to import, what it raises, what it logs, and that it lets go of the interpreter."""
+"""The package itself: import cost, memory, documentation, logging, Ctrl-C and threads."""
 
 import inspect
 import logging
@@ -22,13 +22,13 @@ from oracles import AGAINST
 GEOMETRY = [name for name in fedspd.__all__ if inspect.isbuiltin(getattr(fedspd, name)) and name != "load_sample"]
 
 
-# The most memory that a process has had, in megabytes: what `getrusage` says goes back to before the process was its own.
+# Peak memory of a process in megabytes. `getrusage` would include the time before `exec`.
 PEAK = "peak = lambda: int(re.search(r'VmHWM:\\s+(\\d+)', open('/proc/self/status').read())[1]) / 1024\n"
-linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux says how much memory a process has had")
+linux = pytest.mark.skipif(sys.platform != "linux", reason="peak memory is read from /proc, which only Linux has")
 
 
 def alone(code):
-    """What a program prints that imports the package by itself."""
+    """Returns the output of a program in a process of its own."""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -42,14 +42,17 @@ def test_import_is_small():
 
 
 def test_import_needs_numpy_alone():
-    """What takes long to import is imported by those who use it; time itself is not for a test."""
+    """Slow imports happen only where they are needed. The test checks modules, not times."""
     brought = set(alone("import sys, numpy; before = set(sys.modules); import fedspd; print(*set(sys.modules) - before)").split())
     assert {name.split(".")[0] for name in brought} == {"fedspd"}
     assert brought == {"fedspd", "fedspd._core"}
 
 
 def test_two_threads_overlap(rng):
-    """While one thread is inside a long call, the other finishes several short ones: were the interpreter held, it could not begin."""
+    """While one thread is inside a long call, another finishes several short ones.
+
+    It could not start them if the long call held the interpreter.
+    """
     long, short = random_spd(rng, 800, 100), random_spd(rng, 16, 100)
     entered, spans = threading.Event(), []
 
@@ -72,7 +75,7 @@ def test_two_threads_overlap(rng):
     assert len(inside) >= 3
 
 
-# Each makes 64 MB of trials, looks at a few of them, and then at all.
+# Each makes 64 MB of trials, processes a few of them, and then all.
 IN_PLACE = {
     "geometry": "x = np.zeros((2048, 64, 64)); x[:] = np.eye(64); work = fedspd.feasibility_error",
     "spdnet": "x = np.zeros((2048, 64, 64)); x[:] = np.eye(64); work = fedspd.Model(open('spdnet', 'rb').read()).predict_proba",
@@ -84,7 +87,7 @@ IN_PLACE = {
 @linux
 @pytest.mark.parametrize("what", IN_PLACE)
 def test_contiguous_arrays_are_not_copied(what, rng, tmp_path):
-    """No memory of the size of the array is taken, nor half of it."""
+    """A call allocates less than half the size of the array."""
     from fedspd.sklearn import EEGNetClassifier, SPDNetClassifier
 
     y = np.tile([0, 1], 20)
@@ -104,7 +107,7 @@ def test_contiguous_arrays_are_not_copied(what, rng, tmp_path):
 
 @linux
 def test_training_copies_trials_once_and_keeps_what_the_network_reads(rng, tmp_path):
-    """Beside the array there are the core's copy, the aligned trials and the network's own order of them at most."""
+    """At most three copies exist beside the array: the core's, the aligned, the network's."""
     code = (
         "import re, numpy as np; from fedspd.sklearn import SPDNetClassifier\n"
         "x = np.zeros((2048, 64, 64)); x[:] = np.eye(64); y = np.tile([0, 1], 1024); model = SPDNetClassifier((2,), epochs=1, unit='1')\n"
@@ -124,7 +127,7 @@ def test_every_function_is_documented_and_typed(name):
 
 
 def test_every_function_is_compared_with_somebody_elses():
-    import test_spd, test_stiefel  # noqa: E401, F401, their tests say what they compare
+    import test_spd, test_stiefel  # noqa: E401, F401, their tests fill AGAINST
 
     assert set(AGAINST) == set(GEOMETRY)
     assert {whom for all_of_them in AGAINST.values() for whom in all_of_them} == {"NumPy", "SciPy", "geoopt", "pyRiemann"}
@@ -143,7 +146,7 @@ class TestCommand:
     def test_ctrl_c_finishes_the_round(self, tmp_path):
         words = ["run", "sample", "--set", "federated.rounds=1000", "--out", str(tmp_path / "run"), "--progress", "json"]
         process = subprocess.Popen([sys.executable, "-m", "fedspd", *words], stderr=subprocess.PIPE, text=True)
-        process.stderr.readline()  # a round is over
+        process.stderr.readline()  # a round has ended
         process.send_signal(signal.SIGINT)
         _, rest = process.communicate()
         assert process.returncode == 130 and "interrupted after round" in rest and "fedspd resume" in rest

@@ -1,4 +1,4 @@
-"""The command and Python train the same model: every byte of the file."""
+"""The command and Python train the same model, byte for byte."""
 
 import subprocess
 import sys
@@ -10,7 +10,7 @@ from fedspd.sklearn import EEGNetClassifier, FederatedSPDNetClassifier, SPDNetCl
 
 
 def by_command(folder, arrays, mode, config):
-    """The model that `fedspd run` saves."""
+    """Returns the model file that `fedspd run` saves."""
     trials = len(arrays["X"])
     np.savez(
         folder / "data.npz",

@@ -1,4 +1,4 @@
-"""The estimators among scikit-learn's tools."""
+"""The estimators with scikit-learn's tools."""
 
 import pickle
 
@@ -43,7 +43,7 @@ def test_eegnet_learns(raw):
     X, y = raw
     classifier = EEGNetClassifier(64.0, epochs=20, lr=1e-2).fit(X[:40], y[:40])
     assert classifier.score(X[40:], y[40:]) > 0.8
-    # Each channel of each trial is scaled by itself.
+    # Each channel of each trial is scaled separately.
     scaled = classifier.predict_proba(X * np.array([1, 10, 100])[:, None])
     np.testing.assert_allclose(scaled, classifier.predict_proba(X), atol=1e-6)
 
@@ -54,7 +54,7 @@ def test_federated_spdnet_learns_without_sharing(task):
     assert classifier.score(X, y) > 0.9
     with pytest.raises(ValueError, match="groups is missing"):
         clone(federated).fit(X, y)
-    # Another way to average is another model, and clients matter.
+    # Another aggregation gives another model, and so does another division into clients.
     other = clone(federated).set_params(aggregation="rl-avg").fit(X, y, groups=subjects)
     assert bytes(other.model_) != bytes(classifier.model_)
     pooled = clone(federated).fit(X, y, groups=np.zeros(120))
@@ -137,12 +137,12 @@ class TestRecenter:
         np.testing.assert_array_equal(Recenter().fit_transform(X, groups=subjects), recentred)
         with pytest.raises(ValueError, match="groups is missing"):
             recenter.transform(X)
-        with pytest.raises(ValueError, match="group 3 was not there in fit"):
+        with pytest.raises(ValueError, match="group 3 was not in fit, and unseen is 'refuse'"):
             Recenter(unseen="refuse").fit(X[:90], groups=subjects[:90]).transform(X, groups=subjects)
 
 
 class TestThreads:
-    """Numbers of jobs are scikit-learn's, and no result depends on them."""
+    """``n_jobs`` is counted as in scikit-learn, and no result depends on it."""
 
     def test_they_are_counted_as_scikit_learn_does(self):
         cores = cpu_count()

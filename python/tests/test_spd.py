@@ -1,4 +1,4 @@
-"""Geometry of SPD matrices against pyRiemann, and SciPy where pyRiemann has no such function."""
+"""Geometry of SPD matrices against pyRiemann, or SciPy where pyRiemann lacks the function."""
 
 import numpy as np
 import pytest
@@ -71,7 +71,7 @@ class TestMetric:
     @against("pyRiemann", "exp_map", "log_map")
     def test_exp_and_log_map(self, spd, symmetric, ours, theirs):
         at = spd[0]
-        # pyRiemann leaves the whitening of tangent vectors to who calls, unless it is asked for.
+        # pyRiemann whitens tangent vectors only on request.
         whole = (dict(Cm12=True), dict(C12=True)) if theirs == "riemann" else ({}, {})
         exp_map, log_map = (getattr(tangentspace, f"{way}_map_{theirs}") for way in ("exp", "log"))
         expected = exp_map(0.3 * symmetric, at, **whole[0])
@@ -101,7 +101,7 @@ def test_vectors(spd):
     rows, columns = np.tril_indices(6)
     np.testing.assert_array_equal(fedspd.vec(spd), spd.reshape(40, 36))
     np.testing.assert_array_equal(fedspd.vech(spd), spd[:, rows, columns])
-    # The triangle of a symmetric matrix, column by column of the upper one.
+    # pyRiemann's order is the upper triangle row by row; ours is the lower triangle row by row.
     upper = np.array([tangentspace.upper(matrix) for matrix in spd])
     order = {pair: place for place, pair in enumerate(zip(*np.triu_indices(6)))}
     reordered = upper[:, [order[column, row] for row, column in zip(rows, columns)]]

@@ -22,7 +22,7 @@ def tangents(points, rng):
 
 @pytest.fixture
 def geoopt():
-    """What geoopt makes of random matrices, see golden/stiefel."""
+    """Results of geoopt on random matrices, see golden/stiefel."""
     folder = Path(__file__).parents[2] / "golden" / "stiefel"
     return {path.stem: np.load(path) for path in folder.glob("*.npy")}
 
@@ -98,10 +98,12 @@ def test_random_stiefel():
     assert drawn.shape == (4000, 7, 3) and fedspd.feasibility_error(drawn).max() < 1e-13
     np.testing.assert_array_equal(fedspd.random_stiefel(7, 3, seed=1), drawn[0])
     assert not np.array_equal(fedspd.random_stiefel(7, 3, seed=2), drawn[0])
-    # The square of an entry of a uniform point is Beta(1/2, (p - 1)/2); entries of different points are independent.
+    # The square of an entry of a uniform point is Beta(1/2, (p - 1)/2) distributed. Entries of
+    # different points are independent.
     for entries in drawn.reshape(4000, 21).T:
         assert scipy.stats.kstest(entries**2, scipy.stats.beta(0.5, 3.0).cdf).pvalue > 1e-4
-    # E[w w^T] = I/p for every column of a uniform point; the entries have a standard deviation of about 0.002 here.
+    # E[w w^T] = I/p for every column of a uniform point. Here the entries have a standard deviation
+    # of about 0.002.
     np.testing.assert_allclose(np.einsum("mik,mjk->kij", drawn, drawn) / 4000, np.broadcast_to(np.eye(7) / 7, (3, 7, 7)), atol=0.015)
 
 
@@ -142,7 +144,8 @@ class TestAverages:
     @against("SciPy", "karcher_mean")
     def test_karcher_mean(self, points, metric):
         mean = fedspd.karcher_mean(points, self.weights, metric=metric)
-        # Where the sum of squared distances is smallest, its gradient, minus twice the sum of the logarithms, is zero.
+        # At the minimum of the sum of squared distances its gradient is zero. The gradient is minus
+        # twice the sum of the logarithms.
         gradient = self.mean([logarithm(EXPONENTIALS[metric], mean, y) for y in points])
         np.testing.assert_allclose(EXPONENTIALS[metric](mean, gradient), mean, **close)
 

@@ -1,4 +1,4 @@
-"""The types that are written are those that are there: mypy reads the package, and compares the stub with the extension."""
+"""Type annotations: mypy checks the package and compares the stub with the extension."""
 
 import subprocess
 import sys
@@ -12,7 +12,7 @@ CONFIG = str(Path(__file__).parents[2] / "pyproject.toml")
 
 
 def run(folder, *words):
-    # From a folder of its own, so that it is the installed package that is looked at.
+    # In a separate folder, so that mypy reads the installed package.
     done = subprocess.run([sys.executable, "-m", *words], cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -22,7 +22,7 @@ def test_the_package_is_annotated(tmp_path):
 
 
 def test_the_stub_is_that_of_the_extension(tmp_path):
-    # The extension lists its names, for nobody: users import the package.
+    # Only the extension has `__all__`; users import the package, so the stub omits it.
     (tmp_path / "allowed").write_text("fedspd._core.__all__\n")
     run(tmp_path, "mypy.stubtest", "--mypy-config-file", CONFIG, "--allowlist", "allowed", "fedspd._core")
 

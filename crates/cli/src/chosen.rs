@@ -1,4 +1,4 @@
-//! Which experiment: a built-in one by its name, or a file.
+//! Choice of an experiment: a built-in one by its name, or a file.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use fedspd_experiment::config::{Config, Override, Preset, Source};
 
 use crate::failure::Failure;
 
-/// What is asked for beside the file: keys by their names, and those that have options of their own.
+/// Collects the changes to a configuration: `--set`, and keys with options of their own.
 pub(crate) fn changes(
     overrides: &[Override],
     seeds: Option<&str>,
@@ -22,7 +22,7 @@ pub(crate) fn changes(
     Ok(changes)
 }
 
-/// The configuration of a name or a file with all changes, and what it is called.
+/// Returns the configuration of a built-in experiment or a file, with all changes, and its name.
 pub(crate) fn config(name: &str, changes: &[Override]) -> Result<(Config, String), Failure> {
     let (config, name) = if let Some(preset) = Preset::find(name) {
         (preset.config(changes)?, name.to_owned())
@@ -35,7 +35,7 @@ pub(crate) fn config(name: &str, changes: &[Override]) -> Result<(Config, String
     Ok((with_absolute_paths(config)?, name))
 }
 
-/// A run may be resumed from anywhere.
+/// Makes paths absolute, because a run may be resumed from any folder.
 pub(crate) fn with_absolute_paths(mut config: Config) -> Result<Config, Failure> {
     if let Source::Definition(path) | Source::Npz(path) = config.data.source()? {
         config.data.name = std::path::absolute(&path)?.to_string_lossy().into_owned();

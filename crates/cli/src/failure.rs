@@ -1,4 +1,4 @@
-//! Why a verb failed, as a person reads it.
+//! Failures of commands: messages, hints and exit codes.
 
 use std::fmt;
 use std::io::Write;
@@ -8,36 +8,36 @@ use serde_json::{Value, json};
 
 use crate::printable::printable_lines;
 
-/// Why a verb did not finish.
+/// Reason why a command did not finish.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The input or the environment variables ask for something that cannot be done.
+    /// A matrix is invalid, or an environment variable asks for something impossible.
     Geometry(fedspd_manifold::Error),
-    /// A network, its training or a model file.
+    /// A fault of a network, its training or a model file.
     Network(fedspd_nn::Error),
-    /// Recordings, their preparation, or downloads.
+    /// A fault of recordings, their preparation, or downloads.
     Data(Box<fedspd_eeg::Error>),
-    /// An experiment could not be set up or could not go on.
+    /// An experiment could not be set up or continued.
     Experiment(Box<fedspd_experiment::Error>),
-    /// Runs that cannot be compared.
+    /// Runs could not be compared.
     Compare(Box<fedspd_report::compare::Error>),
     /// Runs could not be read, or their report not written.
     Report(Box<fedspd_report::Error>),
-    /// A run was interrupted after this round: what to type to go on with it.
+    /// A run was interrupted after this round; `resume` is the command to continue it.
     Interrupted { round: u32, resume: String },
     /// A preparation was interrupted.
     Stopped,
-    /// A download was interrupted: what to type to go on with it.
+    /// A download was interrupted; `resume` is the command to continue it.
     Left { resume: String },
-    /// Files that are not what was published.
+    /// Files differ from their checksums, or are missing.
     WrongFiles { wrong: usize, missing: usize },
     /// Options that do not go together.
     Usage(String),
-    /// Words that make no command, or ask for help.
+    /// The command line is invalid, or asks for help.
     Unparsed(clap::Error),
     /// Standard output could not be written.
     Output(std::io::Error),
-    /// The reader of standard output has gone, as in `fedspd demo | head`: nothing is wrong.
+    /// The reader closed standard output, as in `fedspd demo | head`. This is not an error.
     OutputClosed,
 }
 
@@ -58,12 +58,12 @@ impl Failure {
             | Self::Report(_)
             | Self::Usage(_)
             | Self::Unparsed(_) => 1,
-            // 128 and the number of SIGINT, as shells have it.
+            // 128 plus the number of SIGINT, as in shells.
             Self::Interrupted { .. } | Self::Stopped | Self::Left { .. } => 130,
         }
     }
 
-    /// What kind of failure it is, for programs: these words do not change.
+    /// Returns the kind of failure for programs. These words are stable.
     fn kind(&self) -> &'static str {
         match self {
             Self::Geometry(_) => "geometry",
@@ -79,7 +79,7 @@ impl Failure {
         }
     }
 
-    /// Says it on standard error: to a person, or on one line to a program.
+    /// Writes the failure to standard error: as text, or as JSON on one line.
     pub(crate) fn tell(&self, json: bool) {
         let _ = if json {
             writeln!(std::io::stderr(), "{}", self.json())
@@ -88,12 +88,12 @@ impl Failure {
         };
     }
 
-    /// The failure as a program reads it.
+    /// Returns the failure as JSON.
     fn json(&self) -> Value {
         json!({ "error": self.message(), "hint": self.hint(), "kind": self.kind(), "exit_code": self.exit_code() })
     }
 
-    /// What the user can do about it.
+    /// Returns a hint for the user, if there is one.
     fn hint(&self) -> Option<String> {
         match self {
             Self::Geometry(fedspd_manifold::Error::SimdUnavailable { .. }) => {
@@ -112,7 +112,7 @@ impl Failure {
         }
     }
 
-    /// What happened, in one sentence.
+    /// Returns the message, in one sentence.
     fn message(&self) -> String {
         match self {
             Self::Geometry(error) => error.to_string(),
@@ -127,7 +127,7 @@ impl Failure {
             Self::Stopped => "interrupted".into(),
             Self::Left { resume } => format!("interrupted; go on with `{resume}`"),
             Self::WrongFiles { wrong, missing } => {
-                format!("{wrong} files are not what was published, {missing} are missing")
+                format!("files do not match their checksums: {wrong} wrong, {missing} missing")
             }
             Self::Usage(fault) => fault.clone(),
             Self::Unparsed(error) => paragraphs(error).next().unwrap_or_default(),
@@ -137,7 +137,7 @@ impl Failure {
     }
 }
 
-/// The paragraphs of what is wrong with a command, each on one line: the fault, a tip, how it is used.
+/// Returns the paragraphs of a parser error, each on one line: fault, tip, usage.
 fn paragraphs(error: &clap::Error) -> impl Iterator<Item = String> {
     let text = error.to_string();
     let text = text.strip_prefix("error: ").unwrap_or(&text).to_owned();
@@ -150,7 +150,7 @@ impl fmt::Display for Failure {
         match self {
             Self::OutputClosed => {}
             Self::Unparsed(error) => return error.fmt(f),
-            // Somebody wanted it so.
+            // The user asked for it, so it is not an error.
             Self::Interrupted { .. } | Self::Stopped | Self::Left { .. } => {
                 writeln!(f, "{}", self.message())?;
             }
@@ -168,7 +168,7 @@ impl From<fedspd_manifold::Error> for Failure {
 
 impl From<fedspd_nn::Error> for Failure {
     fn from(error: fedspd_nn::Error) -> Self {
-        // Whichever layer meets a fault of the geometry first, the user reads the same.
+        // Geometry errors read the same, whichever layer finds them.
         match error {
             fedspd_nn::Error::Geometry(error) => Self::Geometry(error),
             other => Self::Network(other),

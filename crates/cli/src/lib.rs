@@ -1,8 +1,9 @@
 //! The `fedspd` command.
 //!
-//! One file per verb under `verbs/`; [`command`] parses, calls the verb and turns its result into an exit code:
-//! 0 success, 1 the user can fix it, 2 a bug or the environment, 130 interrupted. The binary and the Python package call this one function. Failures go to standard error: a sentence and a hint, or an
-//! object on one line for who asked for `--format json`.
+//! There is one file per verb under `verbs/`. [`command`] parses, calls the verb and returns the
+//! exit code. Exit codes: 0 success, 1 the user can fix it, 2 a bug or the environment, 130
+//! interrupted. The binary and the Python package call this function. Failures go to standard
+//! error: a sentence and a hint, or one line of JSON with `--format json`.
 
 mod chosen;
 mod failure;
@@ -31,41 +32,42 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Verb {
-    /// Train on a small sample of real EEG in every way there is, and compare. Takes about a minute.
+    /// Train on a small sample of real EEG in five ways and compare them. Takes about a minute.
     Demo(verbs::demo::Arguments),
-    /// Datasets: list, download, verify, inspect, and turn into covariances.
+    /// List, download, verify, inspect and prepare datasets.
     Data(verbs::data::Arguments),
-    /// Write a commented configuration to begin with.
+    /// Write a commented configuration file.
     New(verbs::new::Arguments),
-    /// Run an experiment: a built-in one such as `sample`, or a configuration of your own.
+    /// Run an experiment: a built-in one such as `sample`, or your own configuration.
     Run(verbs::run::Arguments),
-    /// Run one experiment with several values of a setting, and choose on validation trials.
+    /// Run one experiment with several values of a setting and choose the best on validation
+    /// trials.
     Sweep(verbs::sweep::Arguments),
-    /// Run the paper's experiments on a dataset, and ours beside them; ends in its table and figure.
+    /// Run the paper's experiments and ours on a dataset, and report its table and figure.
     Reproduce(verbs::reproduce::Arguments),
-    /// Go on with a run that was interrupted or killed.
+    /// Resume a run that was interrupted or killed.
     Resume(verbs::resume::Arguments),
-    /// Turn runs into a report: one page, figures, tables.
+    /// Write a report on runs: one page, figures and tables.
     Report(verbs::report::Arguments),
-    /// Try a trained model on other data.
+    /// Evaluate a trained model on other data.
     Eval(verbs::eval::Arguments),
-    /// Which of several runs is better, and how sure one may be of it.
+    /// Compare runs: paired differences, tests and effect sizes.
     Compare(verbs::compare::Arguments),
-    /// Hand trained models on to other programs.
+    /// Export trained models for other programs.
     Export(verbs::export::Arguments),
-    /// Training across machines, with Flower.
+    /// Set up training across machines with Flower.
     Flower(verbs::flower::Arguments),
-    /// What this machine offers: instructions, threads, folders.
+    /// Check this machine: instruction sets, threads, folders.
     Doctor(verbs::doctor::Arguments),
-    /// What a shell needs to complete commands, to be sourced by it.
+    /// Print a completion script, to be sourced by your shell.
     Completions(verbs::completions::Arguments),
-    /// Manual pages.
+    /// Print or write manual pages.
     Man(verbs::man::Arguments),
 }
 
-/// Does what the words ask for, the first of which is the name of the command, and gives the exit code.
+/// Runs a command line, whose first word is the name of the program, and returns the exit code.
 pub fn command(words: Vec<OsString>) -> u8 {
-    // A bug is no excuse for an exit code that means something else.
+    // A panic is a bug, so the exit code is 2.
     std::panic::catch_unwind(|| parse_and_run(words)).unwrap_or(2)
 }
 
@@ -77,7 +79,7 @@ fn parse_and_run(words: Vec<OsString>) -> u8 {
     let result = parsed.and_then(|arguments| run(arguments.verb, &mut out));
     match result.and_then(|()| out.flush().map_err(Failure::from)) {
         Ok(()) | Err(Failure::OutputClosed) => 0,
-        // Help and version, which go to standard output.
+        // Help and version go to standard output.
         Err(Failure::Unparsed(answer)) if !answer.use_stderr() => u8::from(answer.print().is_err()),
         Err(failure) => {
             failure.tell(json);
@@ -106,7 +108,8 @@ fn run(verb: Verb, out: &mut impl Write) -> Result<(), Failure> {
     }
 }
 
-/// Whether JSON was asked for: then a failure is an object as well, also that to make sense of the words.
+/// Returns whether JSON was requested. Failures are then JSON objects too, even if the command line
+/// is invalid.
 fn asks_for_json(words: &[OsString]) -> bool {
     words.windows(2).any(|pair| pair[0] == "--format" && pair[1] == "json")
         || words.iter().any(|word| word == "--format=json")

@@ -1,4 +1,4 @@
-//! The `fedspd` binary: all it does is in the library, which the Python package calls too.
+//! The `fedspd` binary. All its code is in the library, which the Python package calls too.
 
 use std::process::ExitCode;
 

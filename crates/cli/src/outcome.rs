@@ -1,4 +1,4 @@
-//! What a run came to, as a person or a program reads it.
+//! Result of a run, as text or JSON.
 
 use std::io::Write;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::table::Table;
 use crate::verbs::data::{Format, write_json};
 
-/// Mean and deviation over seeds, in percent.
+/// Formats mean and standard deviation over seeds in percent.
 pub(crate) fn percent(summary: &Summary) -> String {
     let Summary { mean, std, .. } = *summary;
     if std.is_nan() {
@@ -21,7 +21,7 @@ pub(crate) fn percent(summary: &Summary) -> String {
     }
 }
 
-/// Prints the headline of a run that finished, or says how to go on.
+/// Prints the headline of a finished run, or fails with the command to resume it.
 pub(crate) fn write(
     (seeds, held_out_note): (&[u64], Option<String>),
     folder: &Path,
@@ -51,7 +51,7 @@ pub(crate) fn write(
         );
     }
     let many = if seeds.len() > 1 {
-        format!(", mean ± deviation over {} seeds", seeds.len())
+        format!(", mean ± standard deviation over {} seeds", seeds.len())
     } else {
         String::new()
     };
@@ -67,12 +67,12 @@ pub(crate) fn write(
         table.row(vec![name.into(), percent(summary)]);
     }
     if held_out.count > 0 {
-        table.row(vec!["macro-F1, subjects that nobody trained on".into(), percent(&held_out)]);
+        table.row(vec!["macro-F1, held-out subjects".into(), percent(&held_out)]);
     }
     table.row(vec!["|WᵀW − I|, largest".into(), format!("{feasibility_error:.1e}")]);
     table.write(out)?;
     if let Some(note) = held_out_note {
-        writeln!(out, "\nSubjects that nobody trained on: {note}.")?;
+        writeln!(out, "\nHeld-out subjects: {note}.")?;
     }
     writeln!(out, "\nEverything is in {}.", folder.display())?;
     Ok(())

@@ -1,11 +1,11 @@
-//! Texts of files and servers, fit for a terminal.
+//! Texts of files and servers, made safe for a terminal.
 
-/// A text in which control characters are written out: a name must not start a line of its own or change the colours of what follows.
+/// Escapes control characters, because a name must not start a new line or change colours.
 pub(crate) fn printable(text: &str) -> String {
     escaped(text, char::is_control)
 }
 
-/// The same for a message, which may have several lines.
+/// Escapes control characters in a message, which may have several lines.
 pub(crate) fn printable_lines(text: &str) -> String {
     escaped(text, |letter| letter.is_control() && letter != '\n')
 }

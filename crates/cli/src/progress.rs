@@ -1,4 +1,4 @@
-//! Progress of long work, on standard error.
+//! Progress on standard error.
 
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,20 +8,21 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::interrupt;
 
-/// How progress is shown.
+/// Display of progress.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Shown {
-    /// A bar on a terminal, otherwise lines.
+    /// A bar on a terminal, lines elsewhere.
     Auto,
-    /// A line every tenth of the way.
+    /// A line for every tenth of the work.
     Plain,
-    /// A JSON object on a line for every step.
+    /// A line of JSON for every step.
     Json,
-    /// Not at all; warnings are shown all the same.
+    /// No progress, only warnings.
     Off,
 }
 
-/// A number of things to do, of which some are done. Of an unknown number (0) only a bar counts them.
+/// Counter of finished items. If the total is unknown (0), only a bar on a terminal shows the
+/// count.
 pub(crate) struct Bar {
     what: &'static str,
     total: usize,
@@ -54,18 +55,18 @@ impl Bar {
         Self { what, total, done: AtomicUsize::new(0), kind }
     }
 
-    /// One more is done.
+    /// Counts one more item.
     pub(crate) fn advance(&self) {
         self.advance_with("", &serde_json::json!({}));
     }
 
-    /// One more is done, of which people and programs read more than that.
+    /// Counts one more item, with a text for people and facts for programs.
     pub(crate) fn advance_with(&self, text: &str, facts: &serde_json::Value) {
         let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
         match &self.kind {
             Kind::Terminal(bar) => bar.inc(1),
             Kind::Lines(start) => {
-                // At every tenth of the way.
+                // At every tenth of the work.
                 let tenths = |done: usize| (done * 10).checked_div(self.total);
                 if tenths(done) > tenths(done - 1) {
                     let seconds = start.elapsed().as_secs_f64();
@@ -89,14 +90,14 @@ impl Bar {
         }
     }
 
-    /// What is going on right now; only a bar shows it.
+    /// Shows the current activity, on a bar only.
     pub(crate) fn message(&self, text: String) {
         if let Kind::Terminal(bar) = &self.kind {
             bar.set_message(text);
         }
     }
 
-    /// Something that should stay readable.
+    /// Prints a line that stays on the screen.
     pub(crate) fn note(&self, text: &str) {
         match &self.kind {
             Kind::Terminal(bar) => bar.println(text),
@@ -106,7 +107,7 @@ impl Bar {
         }
     }
 
-    /// Something that must not be missed, whether progress is shown or not.
+    /// Prints a warning, even if progress is off.
     pub(crate) fn warning(&self, text: &str) {
         match &self.kind {
             Kind::Off => self.line(&format!("warning: {text}")),

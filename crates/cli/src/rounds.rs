@@ -1,4 +1,4 @@
-//! The progress of a run, as a person or a program sees it.
+//! Progress of a run, as text or JSON.
 
 use clap::Args;
 use fedspd_experiment::{Observer, RoundProgress};
@@ -7,13 +7,13 @@ use serde_json::json;
 use crate::interrupt;
 use crate::progress::{Bar, Shown};
 
-/// How a run is shown.
+/// Options for the display of a run.
 #[derive(Args)]
 pub(crate) struct Display {
-    /// How progress is shown.
+    /// Display of progress.
     #[arg(long, value_enum, default_value_t = Shown::Auto)]
     progress: Shown,
-    /// Show no progress and no warnings.
+    /// Hide progress and warnings.
     #[arg(short, long, conflicts_with = "verbose")]
     quiet: bool,
     /// Show a line for every round.
@@ -26,14 +26,14 @@ impl Display {
         if self.quiet { Shown::Off } else { self.progress }
     }
 
-    /// Of so many rounds.
+    /// Makes a display for this number of rounds.
     pub(crate) fn rounds(&self, rounds: usize) -> Rounds {
         let bar = Bar::new(self.shown(), rounds, "rounds");
         Rounds { bar, verbose: self.verbose, quiet: self.quiet }
     }
 }
 
-/// Shows rounds.
+/// Display of rounds.
 pub(crate) struct Rounds {
     pub(crate) bar: Bar,
     verbose: bool,

@@ -4,24 +4,25 @@ use std::io::{self, Write};
 
 use crate::printable::printable;
 
-/// Rows of cells. The first columns are words and aligned to the left, the others numbers and aligned to the right.
+/// Rows of cells. The first columns hold text and are left-aligned; the others hold numbers and are
+/// right-aligned.
 pub(crate) struct Table {
     words: usize,
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
-    /// A table with this head, whose first `words` columns hold words.
+    /// Makes a table with this header, whose first `words` columns hold text.
     pub(crate) fn new(words: usize, head: &[&str]) -> Self {
         Self { words, rows: vec![head.iter().map(ToString::to_string).collect()] }
     }
 
     pub(crate) fn row(&mut self, cells: Vec<String>) {
-        // Cells are often texts of a file.
+        // Cells often hold text from files.
         self.rows.push(cells.into_iter().map(|cell| printable(&cell)).collect());
     }
 
-    /// An empty line between groups of rows.
+    /// Adds an empty line between groups of rows.
     pub(crate) fn gap(&mut self) {
         self.rows.push(Vec::new());
     }

@@ -9,7 +9,7 @@ fn fedspd(arguments: &[&str]) -> (i32, String, String) {
     (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
 }
 
-/// The cells of the demo's table: test F1, mean and worst client, feasibility.
+/// Returns the cells of the demo's table: test F1, mean and worst client, feasibility.
 fn cells(output: &str, name: &str, aligned: &str) -> Vec<f64> {
     let line = output.lines().find(|line| line.contains(name) && line.contains(&format!("  {aligned} ")));
     let cells = line.unwrap().split_once(&format!("  {aligned} ")).unwrap().1.split_whitespace();
@@ -33,7 +33,7 @@ fn the_demo_compares_every_way_of_training() {
     let report = out.lines().last().unwrap().strip_prefix("Report: ").unwrap();
     let page = std::fs::read_to_string(report).unwrap();
     assert!(page.contains("Report: 10 runs on sample") && page.contains("ProjAvg, aligned"));
-    // Done once, it is only shown again: the same numbers, the same page.
+    // A second call reuses the runs: the same numbers, the same page.
     let (code, again, _) = fedspd(&demo);
     let numbers = |out: &str| cells(out, "RLAvg", "yes");
     assert_eq!((code, numbers(&again)), (0, numbers(&out)));
@@ -82,7 +82,7 @@ fn a_report_of_a_folder_that_is_no_run_is_refused_with_a_hint() {
     assert_eq!(
         err,
         format!(
-            "error: {path}: not the folder of a run, there is no manifest.json in it\n\nhint: a run folder is what `fedspd run` writes, by default under runs/\n"
+            "error: {path}: not a run folder, it has no manifest.json\n\nhint: `fedspd run` writes run folders, by default under runs/\n"
         )
     );
     let (code, _, err) = fedspd(&["report", path, "--format", "pdf"]);

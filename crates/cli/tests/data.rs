@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use assert_cmd::Command;
 use serde_json::Value;
 
-/// The command with nothing of this machine's data folders.
+/// Runs the command, without the data folders of this machine.
 fn fedspd(arguments: &[&str]) -> (i32, String, String) {
     let mut command = Command::cargo_bin("fedspd").unwrap();
     for variable in ["FEDSPD_DATA", "MNE_DATA", "XDG_DATA_HOME"] {
@@ -31,7 +31,7 @@ fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// A definition of one's own for the two golden recordings, with their path.
+/// Writes a custom definition for the two golden recordings. Returns its path.
 fn mine(folder: &Path) -> String {
     let path = folder.join("mine.toml");
     let definition = r#"
@@ -128,7 +128,7 @@ fn recordings_become_covariances_and_trials() {
     );
 }
 
-/// What was done is in the summary and in the file.
+/// The summary and the file record the preparation.
 #[test]
 fn the_summary_and_the_file_say_how_data_were_made() {
     let folder = tempfile::tempdir().unwrap();
@@ -176,7 +176,7 @@ fn ignored_annotations_are_told_calmly_and_empty_classes_as_a_warning() {
     let (code, summary, _) = fedspd(&base);
     assert_eq!(code, 0);
     assert!(
-        summary.contains("  warning: class \"two\" has no trials; is \"t2\" what the files have?\n"),
+        summary.contains("  warning: class \"two\" has no trials; do the files contain \"t2\"?\n"),
         "{summary}"
     );
     assert!(summary.contains("  ignored: \"T0\" x 10, \"T2\" x "), "{summary}");
@@ -184,7 +184,7 @@ fn ignored_annotations_are_told_calmly_and_empty_classes_as_a_warning() {
     assert_eq!((&facts["empty_classes"][0], &facts["ignored"]["T0"]), (&"two".into(), &10.into()));
 }
 
-/// However a negative start is written.
+/// A negative start may be written in any form.
 #[test]
 fn windows_may_begin_before_the_cue() {
     let folder = tempfile::tempdir().unwrap();
@@ -202,7 +202,7 @@ fn windows_may_begin_before_the_cue() {
     assert_eq!((code, &*err), (1, "error: the window 0-1 s is given twice\n"));
 }
 
-/// A subject without trials is no trouble for others that are aligned.
+/// A subject without trials does not disturb the alignment of others.
 #[test]
 fn trials_of_some_subjects_are_aligned() {
     let folder = tempfile::tempdir().unwrap();
@@ -225,13 +225,15 @@ fn trials_of_some_subjects_are_aligned() {
     assert_eq!((&facts["unit"], &facts["align"]), (&"1".into(), &"euclidean".into()));
 }
 
-/// A channel that is constant in the file is what a filter leaves of it, rounding, afterwards: neither alignment nor z-scores may blow it up.
+/// After filtering, a constant channel is only rounding noise. Neither alignment nor z-scores may
+/// amplify it.
 #[test]
 fn a_flat_channel_is_no_signal() {
     let folder = tempfile::tempdir().unwrap();
     let (definition, out) = (mine(folder.path()), folder.path().join("out.npz"));
     let mut bytes = std::fs::read(golden().join("S001/S001R04.edf")).unwrap();
-    // Six signals of 160 samples in a record, then 120 bytes of annotations; the second is at 1234.5 uV.
+    // Six signals of 160 samples in a record, then 120 bytes of annotations; the second is at
+    // 1234.5 uV.
     for record in bytes[256 * 8..].chunks_exact_mut(6 * 320 + 120) {
         record[320..640].copy_from_slice(&12345_i16.to_le_bytes().repeat(160));
     }
@@ -261,7 +263,7 @@ fn a_flat_channel_is_no_signal() {
     assert!(!out.exists());
 }
 
-/// The files of a dataset of one's own need not be pointed at if they are beside its definition.
+/// Files next to a custom definition are found without `--root`.
 #[test]
 fn files_beside_a_definition_are_found() {
     let folder = tempfile::tempdir().unwrap();
@@ -334,13 +336,13 @@ fn verify_counts_and_fails_for_wrong_and_missing_files() {
     let arguments = ["data", "verify", "physionet-mi", "--root", text(folder.path()), "--subjects", "1"];
     let (code, out, _) = fedspd(&arguments);
     assert_eq!(code, 1);
-    assert!(out.ends_with("0 files are right, 0 wrong, 6 missing, 0 there without a checksum\n"), "{out}");
+    assert!(out.ends_with("files: 0 correct, 0 wrong, 6 missing, 0 without a checksum\n"), "{out}");
     std::fs::write(&path, "not it").unwrap();
     let (code, out, err) = fedspd(&arguments);
     assert!(code == 1 && out.contains("wrong    ") && out.contains("1 wrong, 5 missing"), "{out}");
     assert_eq!(
         err,
-        "error: 1 files are not what was published, 5 are missing\n\nhint: delete wrong files and run `fedspd data fetch`\n"
+        "error: files do not match their checksums: 1 wrong, 5 missing\n\nhint: delete wrong files and run `fedspd data fetch`\n"
     );
 }
 
@@ -366,7 +368,7 @@ fn weibo_says_that_its_first_download_is_trusted() {
     assert_eq!(list[1]["checksums"], "of the first download");
 }
 
-/// A pipe would wait for a writer for ever.
+/// A pipe would wait for a writer forever.
 #[cfg(unix)]
 #[test]
 fn inspect_refuses_what_is_not_a_file_at_once() {
@@ -401,13 +403,14 @@ fn inspect_knows_matlab_files_that_it_cannot_read() {
     );
 }
 
-/// A channel that cannot be read says why; texts of the file start no lines of their own.
+/// An unreadable channel shows the reason; text from the file starts no new lines.
 #[test]
 fn inspect_hides_nothing_and_prints_no_control_characters() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("odd.edf");
     let mut bytes = std::fs::read(golden().join("S001/S001R04.edf")).unwrap();
-    // Seven signals: labels, transducers, units, physical minima, physical maxima, digital minima, digital maxima.
+    // Seven signals: labels, transducers, units, physical minima, physical maxima, digital minima,
+    // digital maxima.
     let (minimum, maximum) = (256 + 7 * (16 + 80 + 8 + 8 + 8), 256 + 7 * (16 + 80 + 8 + 8 + 8 + 8));
     let same = bytes[minimum..minimum + 8].to_vec();
     bytes[maximum..maximum + 8].copy_from_slice(&same);
@@ -423,7 +426,7 @@ fn inspect_hides_nothing_and_prints_no_control_characters() {
     assert!(look["channels"][0]["fault"].is_string() && look["channels"][1]["fault"].is_null());
 }
 
-/// Numbers are in microvolts where the unit is one that is known, and otherwise in the unit that is shown.
+/// Numbers are in microvolts if the unit is known, otherwise in the unit shown.
 #[test]
 fn inspect_says_which_unit_its_numbers_have() {
     let folder = tempfile::tempdir().unwrap();
@@ -448,7 +451,7 @@ fn inspect_says_which_unit_its_numbers_have() {
     assert_eq!(units, ["DegC", "uV", "uV", "kV", "uV"]);
 }
 
-/// A recording with gaps can be looked at as well, and says when they are.
+/// A recording with gaps can be inspected too, with the times of the gaps.
 #[test]
 fn inspect_shows_the_channels_and_the_times_of_gaps() {
     let folder = tempfile::tempdir().unwrap();
@@ -476,7 +479,8 @@ fn inspect_shows_the_channels_and_the_times_of_gaps() {
     assert_eq!(look["channels"], whole["channels"]);
 }
 
-/// Prepared data that are empty or not covariances are named by their file, and names in them are only names.
+/// Errors about invalid prepared data name the file. Empty data are fine, and names in them are
+/// escaped.
 #[test]
 fn inspect_copes_with_odd_prepared_data() {
     let folder = tempfile::tempdir().unwrap();
@@ -503,7 +507,7 @@ fn inspect_copes_with_odd_prepared_data() {
     assert!(code == 1 && err.starts_with(&start), "{err}");
 }
 
-/// Paths need not be text.
+/// Paths need not be valid text.
 #[cfg(unix)]
 #[test]
 fn json_copes_with_any_path() {

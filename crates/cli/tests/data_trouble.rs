@@ -1,4 +1,4 @@
-//! `fedspd data` when something is in its way: what it leaves behind, how it says so, and with which exit code.
+//! Failures of `fedspd data`: leftover files, messages and exit codes.
 #![allow(clippy::unwrap_used)] // helpers of tests may panic as tests do
 
 use std::io::{BufRead, BufReader};
@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
-/// The command with nothing of this machine's data folders.
+/// Makes the command, without the data folders of this machine.
 fn fedspd(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fedspd"));
     for variable in ["FEDSPD_DATA", "MNE_DATA", "XDG_DATA_HOME"] {
@@ -27,7 +27,7 @@ fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// A definition for as many subjects, each with a copy of a golden recording.
+/// Writes a definition for this number of subjects, each with a copy of a golden recording.
 fn study(folder: &Path, subjects: usize) -> String {
     let recording = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../golden/eeg/S001/S001R04.edf");
     let first = folder.join("S1.edf");
@@ -47,7 +47,7 @@ fn npz_files(folder: &Path) -> Vec<String> {
     names.filter(|name| name.contains("npz")).collect()
 }
 
-/// Ctrl-C ends a preparation after the file under way, and nothing half written stays.
+/// Ctrl-C ends a preparation after the current file and leaves no partial file.
 #[cfg(unix)]
 #[test]
 fn an_interrupted_preparation_leaves_nothing() {
@@ -58,12 +58,12 @@ fn an_interrupted_preparation_leaves_nothing() {
         ["data", "prepare", &definition, "--out", text(&out), "--progress", "json", "--threads", "1"];
     let mut child = fedspd(&arguments).stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-    // The first file is done: the next ones are under way.
+    // The first file is done, the next one is in progress.
     assert!(lines.next().unwrap().unwrap().contains("\"done\":1"));
     assert_eq!(npz_files(folder.path()), ["out.npz.partial"]);
     let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(kill.success());
-    // What the signal itself says may come at any time.
+    // The note about the signal may come at any time.
     let told = |line: &String| line == r#"{"note":"finishing the file; press again to stop at once"}"#;
     let rest: Vec<String> = lines.map(Result::unwrap).filter(|line| !told(line)).collect();
     assert_eq!(child.wait().unwrap().code(), Some(130), "{rest:?}");
@@ -72,7 +72,7 @@ fn an_interrupted_preparation_leaves_nothing() {
     assert!(npz_files(folder.path()).is_empty());
 }
 
-/// Ctrl-C ends a download at once, since what has arrived is kept, and says how to go on.
+/// Ctrl-C ends a download at once, because received bytes are kept, and says how to continue.
 #[cfg(unix)]
 #[test]
 fn an_interrupted_download_says_how_to_go_on() {
@@ -86,7 +86,7 @@ fn an_interrupted_download_says_how_to_go_on() {
         let root = folder.path().join("data");
         let arguments = ["data", "fetch", &definition, "--root", root.to_str().unwrap(), "--format", format];
         let child = fedspd(&arguments).stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        // It asks for the file, and waits for an answer.
+        // The command requests the file and waits for an answer.
         let (_asking, _) = server.accept().unwrap();
         assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
         let Output { status, stderr, .. } = child.wait_with_output().unwrap();
@@ -128,7 +128,7 @@ fn the_quality_of_every_covariance_can_be_written() {
         |row: &&str| -> Vec<f64> { row.rsplit(',').take(3).map(|number| number.parse().unwrap()).collect() };
     let rows: Vec<Vec<f64>> = rows.iter().map(numbers).collect();
     assert!(rows.iter().all(|row| row[0] > 1.0 && (row[1] / row[2] / row[0] - 1.0).abs() < 1e-12));
-    // Before alignment, as the summary has it.
+    // Before alignment, as in the summary.
     let worst = rows.iter().map(|row| row[0]).reduce(f64::max);
     let smallest = rows.iter().map(|row| row[2]).reduce(f64::min);
     assert_eq!(summary["quality"]["condition"].as_f64(), worst);
@@ -137,7 +137,8 @@ fn the_quality_of_every_covariance_can_be_written() {
     assert_eq!((code, &*err), (1, "error: --quality is q.txt; the report is a .csv file\n"));
 }
 
-/// Where some covariances are no good, the error says how many and the report which, though no data are written.
+/// If some covariances are bad, the error gives their number and the report lists them, although no
+/// data are written.
 #[test]
 fn the_report_is_written_where_covariances_are_no_good() {
     let folder = tempfile::tempdir().unwrap();
@@ -155,7 +156,7 @@ fn the_report_is_written_where_covariances_are_no_good() {
     let table = std::fs::read_to_string(&report).unwrap();
     let ranks: Vec<&str> = table.lines().skip(1).map(|row| row.rsplit(',').nth(4).unwrap()).collect();
     assert_eq!(ranks, ["6", "4"].repeat(8));
-    // A folder that is not there is noticed before the work.
+    // A missing folder is noticed before the work.
     let nowhere = folder.path().join("nowhere/quality.csv");
     let (code, _, err) = run(&[&base[..], &["--quality", text(&nowhere)]].concat());
     assert_eq!(code, 1);
@@ -163,7 +164,7 @@ fn the_report_is_written_where_covariances_are_no_good() {
     assert!(npz_files(folder.path()).is_empty());
 }
 
-/// Who asks for JSON gets failures as objects too, from every verb.
+/// With `--format json`, every verb prints failures as JSON objects.
 #[test]
 fn failures_are_objects_for_programs() {
     let cases: [(&[&str], &str, &str, i32); 5] = [
@@ -189,14 +190,14 @@ fn failures_are_objects_for_programs() {
         let failure: Value = serde_json::from_str(&err).unwrap();
         assert!(failure["error"].as_str().unwrap().starts_with(message), "{err}");
         assert_eq!((&failure["kind"], &failure["exit_code"]), (&kind.into(), &exit_code.into()));
-        // The same sentence and hint as people get.
+        // The same message and hint as in the text.
         let (_, _, text) = run(arguments);
         let hint = failure["hint"].as_str().map_or(String::new(), |hint| format!("\nhint: {hint}\n"));
         assert_eq!(text, format!("error: {}\n{hint}", failure["error"].as_str().unwrap()));
     }
 }
 
-/// So does who asks for JSON with words that make no command; help remains help.
+/// With `--format json`, invalid command lines are JSON objects too; help stays text.
 #[test]
 fn misspelt_commands_are_objects_for_programs() {
     let (code, out, err) = run(&["data", "inspect", "a.edf", "--formt=x", "--format=json"]);
@@ -215,14 +216,14 @@ fn misspelt_commands_are_objects_for_programs() {
     assert!(code == 0 && out.contains("Usage: ") && err.is_empty(), "{out}{err}");
 }
 
-/// A disk that refuses is the machine's fault, a folder that is not there the user's.
+/// A disk error is the machine's fault, a missing folder the user's.
 #[cfg(target_os = "linux")]
 #[test]
 fn faults_of_the_machine_exit_with_2() {
     let folder = tempfile::tempdir().unwrap();
     let definition = study(folder.path(), 1);
     let prepare = |out: &str| run(&["data", "prepare", &definition, "--out", out, "--progress", "off"]);
-    // Nobody may make files there, whoever they are.
+    // No user may create files there.
     let (code, _, err) = prepare("/sys/out.npz");
     assert!(code == 2 && err.starts_with("error: /sys/out.npz: "), "{code}: {err}");
     let (code, _, err) = prepare("/nowhere/out.npz");

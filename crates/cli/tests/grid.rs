@@ -6,7 +6,8 @@ use std::process::Command;
 
 use tempfile::tempdir;
 
-/// Runs the command in a folder, without recordings of this machine; its exit code and what it printed.
+/// Runs the command in a folder, without recordings of this machine. Returns its exit code and
+/// output.
 fn fedspd(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
     let output = Command::new(assert_cmd::cargo::cargo_bin!("fedspd"))
         .args(arguments)
@@ -52,9 +53,12 @@ fn a_sweep_chooses_on_validation_trials_and_does_nothing_twice() {
     ];
     let (code, first, error) = fedspd(folder.path(), &sweep);
     assert_eq!(code, 0, "{error}");
-    assert!(first.contains("validation F1") && first.contains("Test scores had no say."), "{first}");
+    assert!(
+        first.contains("validation F1") && first.contains("The choice does not use test scores."),
+        "{first}"
+    );
     let page = std::fs::read_to_string(folder.path().join("swept/report/report.html")).unwrap();
-    assert!(page.contains("Which value") && page.contains("model.dims=[6, 5]"));
+    assert!(page.contains("Scores by value") && page.contains("model.dims=[6, 5]"));
     let manifest = folder.path().join("swept/model.dims=4/manifest.json");
     let before = std::fs::metadata(&manifest).unwrap().modified().unwrap();
     let (code, second, _) = fedspd(folder.path(), &sweep);
@@ -80,8 +84,9 @@ fn a_reproduction_without_recordings_says_so_beside_the_published_numbers() {
     assert!(out.contains("not run") && out.contains("39.5 ± 0.6") && out.contains("50.8 ± 0.7"), "{out}");
     let page = std::fs::read_to_string(folder.path().join("runs/reproduce-physionet-mi/report/report.html"))
         .unwrap();
-    assert!(page.contains("Not run (") && page.contains("Claim by claim"));
-    // The command says which file is missing where; a page, which may be passed on, does not.
+    assert!(page.contains("Not run (") && page.contains("Claims of the paper"));
+    // The command names the missing file and its folder; the page does not, because it may be
+    // passed on.
     let here = folder.path().display().to_string();
     assert!(out.contains(&here) && !page.contains(&here), "{out}");
     let (code, _, error) = fedspd(folder.path(), &["reproduce", "physionet-mi", "--only", "spdnett"]);
@@ -91,7 +96,8 @@ fn a_reproduction_without_recordings_says_so_beside_the_published_numbers() {
     );
 }
 
-/// The whole path of the paper's second dataset: `.mat` files in its layout, every cell of the grid, the report.
+/// The full pipeline of the paper's second dataset: `.mat` files in its layout, every cell of the
+/// grid, the report.
 #[test]
 fn weibo2014_goes_from_its_files_to_the_report() {
     let folder = tempdir().unwrap();
@@ -128,16 +134,16 @@ fn weibo2014_goes_from_its_files_to_the_report() {
     for part in [
         "The paper’s table",
         "The paper’s figure",
-        "Claim by claim",
+        "Claims of the paper",
         "Beyond the paper",
-        "What the network looks at",
+        "Network interpretation",
     ] {
         assert!(page.contains(part), "{part}");
     }
     for file in ["tables/paper.tex", "tables/claims.csv", "figures/paper-convergence.svg"] {
         assert!(report.join(file).is_file(), "{file}");
     }
-    // Asked again, nothing is trained, and the report is the same; also where the files have moved.
+    // A second call trains nothing and gives the same report, even if the files have moved.
     let (code, again, _) = fedspd(folder.path(), &reproduce);
     assert_eq!((code, again), (0, out.clone()));
     std::fs::rename(folder.path().join("files"), folder.path().join("moved")).unwrap();

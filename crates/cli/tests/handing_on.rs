@@ -16,7 +16,7 @@ fn fedspd(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
     (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
 }
 
-/// What a command prints that must succeed.
+/// Returns the output of a command, which must succeed.
 fn printed(folder: &Path, arguments: &[&str]) -> String {
     let (code, out, err) = fedspd(folder, arguments);
     assert_eq!((code, &*err), (0, ""), "{arguments:?}: {out}");
@@ -41,7 +41,7 @@ const CONFIG: &str = r#"
     seeds = [0, 1, 2]
 "#;
 
-/// A folder with a run of this name for each list of overrides.
+/// Makes a folder with a run of this name for each list of overrides.
 fn runs(made: &[(&str, &[&str])]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("small.toml"), CONFIG).unwrap();
@@ -53,7 +53,7 @@ fn runs(made: &[(&str, &[&str])]) -> tempfile::TempDir {
     folder
 }
 
-/// Python with these modules, where there is one.
+/// Returns Python with these modules, if there is one.
 fn python(modules: &str) -> Option<Command> {
     let interpreter = std::env::var("FEDSPD_PYTHON").unwrap_or_else(|_| "python3".into());
     let found = Command::new(&interpreter).args(["-c", &format!("import {modules}")]).output();
@@ -64,7 +64,7 @@ fn python(modules: &str) -> Option<Command> {
     command
 }
 
-/// The numbers of the model come out bit for bit, in their own type, under their names.
+/// Models are exported bit for bit, in their own type, under the names of the parameters.
 #[test]
 fn models_are_handed_on_bit_for_bit() {
     let folder =
@@ -125,7 +125,7 @@ fn runs_are_compared() {
         "a − b",
         "p, Holm",
         "with 3 seeds the smallest two-sided p is 0.25",
-        "not of other people",
+        "not other people",
     ] {
         assert!(text.contains(part), "no {part} in\n{text}");
     }
@@ -137,7 +137,7 @@ fn runs_are_compared() {
         (seeds["differences"].as_array().unwrap().len(), seeds["wilcoxon"]["exact"].as_bool()),
         (3, Some(true))
     );
-    // The difference is the one that can be read off the runs themselves.
+    // The difference equals that of the scores in the runs.
     let pooled = |run: &str| {
         let table = fedspd_run::ResultTable::read(&at.join(run).join("results.csv")).unwrap();
         let rows = table
@@ -191,7 +191,7 @@ fn completions_and_pages_cover_every_verb() {
     }
     assert!(printed(at, &["man"]).starts_with(".ie"));
     let listed = printed(at, &["man", "--out", "man1"]);
-    // The verbs that the help names are those with a page.
+    // Every verb in the help has a page.
     let help = printed(at, &["--help"]);
     let commands =
         help.split("Commands:").nth(1).unwrap().lines().skip(1).take_while(|line| !line.is_empty());

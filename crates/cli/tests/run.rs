@@ -51,7 +51,7 @@ fn folder() -> tempfile::TempDir {
     folder
 }
 
-/// The files that must be the same whatever happened on the way.
+/// Returns the files that must be the same, whatever happened during the run.
 fn bytes(folder: &Path) -> Vec<Vec<u8>> {
     let names = [
         "results.csv",
@@ -63,7 +63,7 @@ fn bytes(folder: &Path) -> Vec<Vec<u8>> {
     names.iter().map(|name| fs::read(folder.join(name)).unwrap()).collect()
 }
 
-/// Killed without warning at twenty moments and resumed each time, a run ends with the same bytes.
+/// A run that is killed at twenty moments and resumed each time ends with the same bytes.
 #[test]
 fn a_run_survives_being_killed() {
     let folder = folder();
@@ -79,13 +79,14 @@ fn a_run_survives_being_killed() {
         };
         let mut child =
             command(folder.path(), arguments).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-        // Moments from a fixed sequence, in milliseconds; early ones hit the setting up, later ones any part of a round.
+        // Moments from a fixed sequence, in milliseconds. Early ones hit the setup, later ones any
+        // part of a round.
         moment = moment.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         std::thread::sleep(Duration::from_millis(2 + (moment >> 33) % span));
         child.kill().unwrap();
         let output = child.wait_with_output().unwrap();
         kills += 1;
-        // Killed, or done before that; never an error.
+        // The process was killed or already done; there is never an error.
         assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
         begun = folder.path().join("killed/manifest.json").exists();
         // A busy machine needs longer to set a run up.
@@ -102,7 +103,7 @@ fn a_run_survives_being_killed() {
     assert!(strays.iter().all(|name| !name.contains("partial")), "{strays:?}");
 }
 
-/// A second process is told who is at work; a kill gives the folder back.
+/// The error for a second process names the first; a kill releases the folder.
 #[test]
 fn a_run_folder_has_one_process() {
     let folder = folder();
@@ -124,7 +125,7 @@ fn a_run_folder_has_one_process() {
     assert!(err.contains("is a run already"), "{err}");
 }
 
-/// Ctrl-C ends after a round with 130 and says how to go on.
+/// Ctrl-C ends a run after the current round with code 130 and says how to continue.
 #[cfg(unix)]
 #[test]
 fn an_interrupted_run_says_how_to_go_on() {
@@ -135,7 +136,7 @@ fn an_interrupted_run_says_how_to_go_on() {
         command(folder.path(), &arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut stderr = std::io::BufReader::new(child.stderr.take().unwrap());
     let mut line = String::new();
-    // As soon as the first round is over.
+    // As soon as the first round has ended.
     std::io::BufRead::read_line(&mut stderr, &mut line).unwrap();
     let first: Value = serde_json::from_str(&line).unwrap();
     assert_eq!((first["round"].as_u64(), first["of"].as_u64()), (Some(1), Some(200_000)));
@@ -165,11 +166,11 @@ fn a_run_is_looked_ahead_to_run_and_tried() {
     assert_eq!(forecast["reply_bytes"], 0);
     let kept = ["run", "small.toml", "--dry-run", "--set", "federated.aggregation=karcher"];
     let (_, out, _) = fedspd(at, &kept);
-    assert!(out.contains("memory of replies until a round ends  0.0 MB"), "{out}");
+    assert!(out.contains("memory for replies until a round ends  0.0 MB"), "{out}");
     let kept = json(at, &[&kept[..], &["--format", "json"]].concat());
     assert_eq!(kept["reply_bytes"], 3 * 12 * 8 * 8);
     let (code, out, _) = fedspd(at, &["run", "small.toml", "--dry-run"]);
-    assert!(code == 0 && out.contains("parameters that are sent") && out.contains("client 3"), "{out}");
+    assert!(code == 0 && out.contains("parameters sent") && out.contains("client 3"), "{out}");
     assert_eq!(fs::read_dir(at).unwrap().count(), 1, "nothing is written");
 
     let result = json(
@@ -214,7 +215,7 @@ fn the_sample_is_built_in_and_its_model_can_be_tried() {
     assert!(code == 1 && err.starts_with("error: nothing.npz: "), "{err}");
 }
 
-/// What hides progress hides no warning; lines say who took part and how good it is.
+/// Hidden progress hides no warning; lines show the number of clients and the validation F1.
 #[test]
 fn progress_is_shown_as_asked_for() {
     let folder = folder();
@@ -236,7 +237,7 @@ fn progress_is_shown_as_asked_for() {
     assert!(lines[1].contains(" s left: seed 0, round 2 of 20, 2 clients, validation F1 "), "{plain}");
 }
 
-/// A path with a space is one word of the command that goes on.
+/// A path with a space is one word in the command to resume.
 #[cfg(unix)]
 #[test]
 fn an_interrupted_demo_or_run_says_what_is_left_of_it() {
@@ -259,7 +260,7 @@ fn an_interrupted_demo_or_run_says_what_is_left_of_it() {
     assert!(run.contains("; go on with `fedspd resume 'my runs/cut'`"), "{run}");
 }
 
-/// A model is tried on what it can see; a run without a common model says so.
+/// Runs without a common model, or not finished, cannot be evaluated and say so.
 #[test]
 fn what_cannot_be_tried_is_told() {
     let folder = folder();
@@ -276,7 +277,7 @@ fn what_cannot_be_tried_is_told() {
     run("done", &["federated.rounds=2"]);
     fs::remove_file(at.join("done/models/seed-0.safetensors")).unwrap();
     let (code, _, err) = fedspd(at, &["eval", "done", "--data", "x.npz"]);
-    assert!(code == 1 && err.contains("the run is not done; go on with it first"), "{err}");
+    assert!(code == 1 && err.contains("the run is not done; resume it first"), "{err}");
 }
 
 #[test]
@@ -284,7 +285,7 @@ fn a_new_configuration_runs_as_it_is() {
     let folder = folder();
     let at = folder.path();
     let (code, out, _) = fedspd(at, &["new", "mine"]);
-    assert!(code == 0 && out.starts_with("mine.toml is there."), "{out}");
+    assert!(code == 0 && out.starts_with("Wrote mine.toml."), "{out}");
     let (code, out, err) = fedspd(at, &["run", "mine.toml", "--dry-run"]);
     assert!(code == 0 && out.contains("client 5"), "{err}");
     let (code, _, err) = fedspd(at, &["new", "mine"]);
@@ -298,7 +299,7 @@ fn a_new_flower_app_has_a_configuration_that_runs() {
     let folder = folder();
     let at = folder.path();
     let (code, out, err) = fedspd(at, &["flower", "new", "My Study"]);
-    assert!(code == 0 && out.starts_with("My Study is there."), "{err}");
+    assert!(code == 0 && out.starts_with("Wrote My Study."), "{err}");
     let (code, _, err) = fedspd(at, &["run", "My Study/fedspd_app/experiment.toml", "--dry-run"]);
     assert_eq!(code, 0, "{err}");
     let project = fs::read_to_string(at.join("My Study/pyproject.toml")).unwrap();
@@ -318,7 +319,7 @@ fn the_doctor_looks_at_this_machine() {
     assert!(code == 0 && out.contains("instructions"), "{out}");
 }
 
-/// Exit codes: 1 what the user can fix, 2 what only the machine can.
+/// Exit codes: 1 for mistakes of the user, 2 for faults of the machine.
 #[test]
 fn mistakes_have_one_sentence_and_a_code() {
     let folder = folder();

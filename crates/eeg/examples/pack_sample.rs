@@ -1,4 +1,5 @@
-//! Makes the embedded sample again from the recordings: `cargo run --release -p fedspd-eeg --example pack_sample -- ROOT`, where `ROOT` holds
+//! Creates the embedded sample from the recordings:
+//! `cargo run --release -p fedspd-eeg --example pack_sample -- ROOT`, where `ROOT` holds
 //! `S001/S001R04.edf` and so on.
 #![allow(clippy::print_stdout)]
 
@@ -9,7 +10,7 @@ use fedspd_eeg::prepare::{Features, Plan, PlanOptions};
 use fedspd_eeg::sample::encode;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let root = std::env::args_os().nth(1).ok_or("say where the recordings are")?;
+    let root = std::env::args_os().nth(1).ok_or("usage: pack_sample ROOT, the folder of the recordings")?;
     let options = PlanOptions { subjects: Some("1-10".parse()?), resample: false };
     let plan = Plan::new(definition("physionet-mi")?, &[root.into()], &options)?;
     let (covariances, _) = plan.covariances(&Features::whole_trial(plan.definition().band), None, &())?;

@@ -1,20 +1,20 @@
-//! What is known of trials beside their signals.
+//! Metadata of trials: classes, channels, origins and processing.
 
 use crate::{Error, Making};
 
-/// The unit of signals in microvolts.
+/// The unit of signals: microvolts.
 pub const MICROVOLTS: &str = "uV";
 
-/// The unit of their covariances.
+/// The unit of covariances of signals in microvolts.
 pub const SQUARE_MICROVOLTS: &str = "uV^2";
 
-/// The unit of what has none, such as recentred covariances.
+/// The unit of dimensionless data, such as recentred covariances.
 pub const NO_UNIT: &str = "1";
 
-/// Classes, channels and origin of trials.
+/// Classes, channels and origins of trials.
 #[derive(Clone, Debug, PartialEq)]
 pub struct About {
-    /// The names of the classes; a label is a place in this list.
+    /// The names of the classes; a label is an index into this list.
     pub classes: Vec<String>,
     /// The names of the channels, in the order of the rows.
     pub channels: Vec<String>,
@@ -22,32 +22,32 @@ pub struct About {
     pub sfreq: f64,
     /// [`MICROVOLTS`], [`SQUARE_MICROVOLTS`] or [`NO_UNIT`].
     pub unit: String,
-    /// How they were made.
+    /// The processing of the data.
     pub making: Making,
-    /// One for each trial.
+    /// One origin for each trial.
     pub origins: Vec<Origin>,
 }
 
-/// Where a trial comes from, and its class.
+/// The origin of a trial, and its class.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
-    /// The class.
+    /// The label, an index into the classes.
     pub label: usize,
-    /// Whose it is.
+    /// The subject.
     pub subject: String,
-    /// The day or sitting.
+    /// The session: the day or sitting.
     pub session: String,
-    /// The recording within the session.
+    /// The run: the recording within the session.
     pub run: String,
 }
 
 impl About {
-    /// The class of each trial.
+    /// The label of each trial.
     pub fn labels(&self) -> Vec<usize> {
         self.origins.iter().map(|origin| origin.label).collect()
     }
 
-    /// How many trials each class has.
+    /// The number of trials of each class.
     pub fn class_counts(&self) -> Vec<usize> {
         let mut counts = vec![0; self.classes.len()];
         for origin in &self.origins {
@@ -62,19 +62,19 @@ impl About {
         self.origins.iter().map(|origin| &*origin.subject).filter(|subject| seen.insert(*subject)).collect()
     }
 
-    /// The places of a subject's trials.
+    /// The indices of a subject's trials.
     pub fn trials_of(&self, subject: &str) -> Vec<usize> {
         let of_subject = |(_, origin): &(usize, &Origin)| origin.subject == subject;
         self.origins.iter().enumerate().filter(of_subject).map(|(trial, _)| trial).collect()
     }
 
-    /// A trial as an error names it.
+    /// The name of a trial in error messages.
     pub fn name(&self, trial: usize) -> String {
         let Origin { subject, session, run, .. } = &self.origins[trial];
         format!("trial {trial} (subject {subject}, session {session}, run {run})")
     }
 
-    /// Checks that there are as many trials as signals, and that labels are classes.
+    /// Checks that the number of trials matches the origins, and that every label is a class.
     pub(crate) fn check(&self, trials: usize) -> Result<(), Error> {
         if self.origins.len() != trials {
             return Err(Error::Length { what: "trials", expected: self.origins.len(), found: trials });

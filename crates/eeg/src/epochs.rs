@@ -1,4 +1,4 @@
-//! Which pieces of a recording are trials, and which are not, and why.
+//! Epochs: trials cut from a recording, and the reasons for dropped events.
 
 use crate::dataset::Ids;
 use crate::{Annotation, Definition};
@@ -12,38 +12,38 @@ pub struct Epoch {
     pub label: usize,
 }
 
-/// An event that gives no trial.
+/// An event without a trial.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dropped {
-    /// Whose.
+    /// The subject.
     pub subject: String,
-    /// In which session.
+    /// The session.
     pub session: String,
-    /// In which run.
+    /// The run.
     pub run: String,
     /// Seconds after the first sample.
     pub onset: f64,
     /// The annotation.
     pub text: String,
-    /// Why.
+    /// The reason.
     pub reason: DropReason,
 }
 
-/// Why an event gives no trial; the rules of MNE's `Epochs`.
+/// The reason for dropping an event, by the rules of MNE's `Epochs`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DropReason {
-    /// The trial would reach beyond the recording.
+    /// The trial reaches beyond the recording.
     OutsideRecording {
-        /// Seconds after the first sample at which it would begin and end.
+        /// Start and end of the trial, in seconds after the first sample.
         span: [f64; 2],
         /// The length of the recording in seconds.
         recorded: f64,
     },
-    /// An earlier event has the same sample.
+    /// An earlier event is at the same sample.
     Repeated,
-    /// It overlaps with an annotation whose text begins with `bad`.
+    /// The trial overlaps with an annotation whose text begins with `bad`.
     Bad {
-        /// That annotation.
+        /// The text of that annotation.
         text: String,
     },
 }
@@ -60,14 +60,15 @@ impl std::fmt::Display for DropReason {
     }
 }
 
-/// Whether an annotation says that the signal is bad, as MNE reads it.
+/// Whether an annotation marks a bad signal, by MNE's rule.
 pub(crate) fn is_bad(text: &str) -> bool {
     text.get(..3).is_some_and(|start| start.eq_ignore_ascii_case("bad"))
 }
 
-/// The trials of a recording of so many samples, by onset, and the events that give none.
+/// Returns the trials of a recording by onset, and the dropped events.
 ///
-/// An event is at the sample nearest its onset (half to even, as NumPy rounds); its trial has both ends of the interval.
+/// An event is at the sample nearest its onset (half to even, as NumPy rounds). Its trial includes
+/// both ends of the interval.
 pub(crate) fn epochs(
     definition: &Definition,
     classes: &[String],
@@ -129,7 +130,7 @@ mod tests {
         Definition::parse(std::path::Path::new("mine.toml"), text).unwrap()
     }
 
-    /// Starts of trials and reasons of drops in a recording of 100 samples at 10 Hz.
+    /// Returns the starts of trials and the drop reasons, for 100 samples at 10 Hz.
     fn cut(annotations: &[(f64, f64, &str)]) -> (Vec<usize>, Vec<DropReason>) {
         let (epochs, dropped) = events(annotations);
         (
@@ -157,7 +158,7 @@ mod tests {
 
     #[test]
     fn the_last_trial_may_end_with_the_recording() {
-        // Eleven samples: 89 to 99 are inside, 90 to 100 are not.
+        // Eleven samples: 89 to 99 are inside the recording, 90 to 100 are not.
         let (starts, reasons) = cut(&[(8.9, 0.0, "T1"), (9.0, 0.0, "T1")]);
         assert_eq!(starts, [89]);
         assert_eq!(reasons, [DropReason::OutsideRecording { span: [9.0, 10.0], recorded: 10.0 }]);
@@ -169,7 +170,8 @@ mod tests {
         assert_eq!((starts, reasons), (vec![20, 40], vec![DropReason::Repeated]));
     }
 
-    /// MNE sorts annotations by onset and then by duration, so that the shorter of two at one time is the first.
+    /// MNE sorts annotations by onset and then by duration, so the shorter of two at one time comes
+    /// first.
     #[test]
     fn of_events_at_one_time_the_shortest_counts() {
         let (epochs, dropped) =
@@ -179,7 +181,7 @@ mod tests {
         assert_eq!(dropped, [("T1", "b"), ("T1", "b")]);
     }
 
-    /// As in MNE, what is annotated as bad must overlap with the trial; touching is not enough.
+    /// As in MNE, a bad annotation must overlap with the trial; touching is not enough.
     #[test]
     fn trials_that_overlap_with_something_bad_are_dropped() {
         let bad = |onset, duration| cut(&[(2.0, 0.0, "T1"), (onset, duration, "BAD_move")]);

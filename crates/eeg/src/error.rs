@@ -1,4 +1,4 @@
-//! What can go wrong, with the numbers.
+//! Errors of this crate, with the measured numbers.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use crate::prepare::window_name;
 use crate::read::{EdfFault, MatFault};
 use crate::store::StoreFault;
 
-/// Why data could not be read or prepared.
+/// Errors of reading and preparing data.
 ///
 /// Indices count from zero.
 #[derive(Debug, Error)]
@@ -20,74 +20,74 @@ pub enum Error {
     /// A file could not be read or written.
     #[error("{path}: {source}", path = path.display())]
     File {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: std::io::Error,
     },
-    /// A file is not a sound EDF or BDF.
+    /// A file is not a valid EDF or BDF file.
     #[error("{path}: {fault}", path = path.display())]
     Edf {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault.
         fault: EdfFault,
     },
-    /// A file is not a MAT-file that can be read.
+    /// A MAT-file cannot be read.
     #[error("{path}: {fault}", path = path.display())]
     Mat {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault.
         fault: MatFault,
     },
-    /// A file is not an archive of arrays that can be read, or an array cannot be written to one.
+    /// An archive of arrays cannot be read, or an array cannot be written to it.
     #[error("{path}: {fault}", path = path.display())]
     Npz {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault.
         fault: Box<NpzFault>,
     },
-    /// A file of a dataset is not there, or not the one that it should be.
+    /// A file of a dataset is missing or has unexpected content.
     #[error("{path}: {fault}", path = path.display())]
     Fetch {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault.
         fault: Box<FetchFault>,
     },
-    /// An archive does not hold what is wanted.
+    /// An archive lacks the requested entry or cannot be read.
     #[error("{path}: {reason}", path = path.display())]
     Archive {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault.
         reason: String,
     },
-    /// Whoever waits does not want to wait any longer.
+    /// The caller interrupted the work.
     #[error("interrupted")]
     Interrupted,
-    /// There is no place for data.
+    /// No data folder is known.
     #[error("no folder for data: neither `FEDSPD_DATA` nor a home folder is set")]
     NoDataFolder,
-    /// A fault of the geometry.
+    /// An error of the geometry.
     #[error(transparent)]
     Geometry(#[from] fedspd_manifold::Error),
-    /// A recording that cannot be used as it was asked for.
+    /// A recording cannot be used with the given options.
     #[error("{path}: {source}", path = path.display())]
     Recording {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         source: Box<Error>,
     },
-    /// A fault of the geometry in the matrix of a trial.
+    /// An error of the geometry in the matrix of a trial.
     #[error("{place}: {source}")]
     Trial {
-        /// Which trial.
+        /// The trial.
         place: String,
-        /// What is wrong with it.
+        /// The fault.
         source: fedspd_manifold::Error,
     },
     /// A setting is out of range.
@@ -97,11 +97,11 @@ pub enum Error {
         name: &'static str,
         /// Its value.
         value: String,
-        /// What it may be.
+        /// The permitted values.
         expected: &'static str,
     },
-    /// There is no filter for a band.
-    #[error("the band {low}-{high} Hz does not rise between 0 and {nyquist} Hz, half the sampling rate", nyquist = sfreq / 2.0)]
+    /// The band is not valid for the sampling rate.
+    #[error("the band {low}-{high} Hz must have increasing edges between 0 and {nyquist} Hz, half the sampling rate", nyquist = sfreq / 2.0)]
     Band {
         /// The lower edge.
         low: f64,
@@ -110,7 +110,7 @@ pub enum Error {
         /// Samples per second.
         sfreq: f64,
     },
-    /// A band so narrow or so low that its filter rings for ever.
+    /// The band is so narrow or so low that its filter rings almost without end.
     #[error("a filter to {low}-{high} Hz at {sfreq} Hz rings for more than {samples:.0e} samples")]
     Unstable {
         /// The lower edge.
@@ -119,95 +119,95 @@ pub enum Error {
         high: f64,
         /// Samples per second.
         sfreq: f64,
-        /// How many are the most.
+        /// The largest number of samples allowed.
         samples: f64,
     },
-    /// Rates whose ratio is not one of small whole numbers.
+    /// The ratio of two sampling rates is not a fraction of small whole numbers.
     #[error(
-        "{from} Hz cannot be resampled to {to} Hz: their ratio must be one of whole numbers up to 1000, and at most 16"
+        "{from} Hz cannot be resampled to {to} Hz: their ratio must be at most 16, and a fraction of whole numbers up to 1000"
     )]
     Rates {
-        /// The rate that is.
+        /// The current sampling rate.
         from: f64,
-        /// The rate that is wanted.
+        /// The requested sampling rate.
         to: f64,
     },
-    /// Numbers and their description do not fit.
+    /// The number of values does not match their description.
     #[error("{found} {what} where {expected} were expected")]
     Length {
-        /// What was counted.
+        /// The counted items.
         what: &'static str,
-        /// How many the description asks for.
+        /// The number in the description.
         expected: usize,
-        /// How many there are.
+        /// The number found.
         found: usize,
     },
     /// A label is not one of the classes.
     #[error("the label of trial {trial} is {label}, but there are {classes} classes (counted from 0)")]
     Label {
-        /// Which trial.
+        /// The trial.
         trial: usize,
         /// Its label.
         label: usize,
         /// The number of classes.
         classes: usize,
     },
-    /// A sample is not a finite number.
+    /// A sample is not finite.
     #[error("{place}: channel {channel} is {value}")]
     NotFinite {
-        /// Where.
+        /// The place.
         place: String,
-        /// In which channel.
+        /// The channel.
         channel: String,
-        /// What it is.
+        /// The value found.
         value: f64,
     },
-    /// An entry of a covariance is not a finite number.
+    /// An entry of a covariance is not finite.
     #[error("{place}: the covariance of channels {} and {} is {value}", channels[0], channels[1])]
     NotFiniteCovariance {
-        /// Which trial.
+        /// The trial.
         place: String,
-        /// Of which channels.
+        /// The two channels.
         channels: [String; 2],
-        /// What it is.
+        /// The value found.
         value: f64,
     },
-    /// A sample that is beyond the numbers in which trials are stored.
+    /// A sample exceeds the range of `float32`, in which trials are stored.
     #[error("{place}: channel {channel} is {value:e}, which is beyond float32")]
     TooLarge {
-        /// Where.
+        /// The place.
         place: String,
-        /// In which channel.
+        /// The channel.
         channel: String,
-        /// What it is.
+        /// The value found.
         value: f64,
     },
     /// A channel does not vary, so it cannot be scaled.
     #[error("{place}: channel {channel} does not vary")]
     Flat {
-        /// Where.
+        /// The place.
         place: String,
-        /// Which channel.
+        /// The channel.
         channel: String,
     },
-    /// Nothing to work on.
+    /// There are no trials.
     #[error("{what} has no trials")]
     NoTrials {
-        /// What needs some.
+        /// The step that needs trials.
         what: &'static str,
     },
-    /// A covariance of fewer than two samples.
+    /// A covariance has fewer than two samples.
     #[error("a covariance needs two samples or more, not {found}")]
     TooFewSamples {
-        /// How many there are.
+        /// The number found.
         found: usize,
     },
-    /// A covariance that is not positive definite.
+    /// A covariance is not positive definite.
     #[error(
         "{place} has a covariance of rank {rank} with {channels} channels (smallest eigenvalue {smallest:.1e}): {cause}"
     )]
     Deficient {
-        /// Which trial.
+        /// The trial.
         place: String,
         /// Its rank.
         rank: usize,
@@ -218,24 +218,24 @@ pub enum Error {
         /// The likely cause.
         cause: Box<Cause>,
     },
-    /// Several covariances that are not positive definite.
+    /// Several covariances are not positive definite.
     #[error("{first}; {others} more of {all} covariances are not positive definite")]
     Unfit {
-        /// What is wrong with the first.
+        /// The error of the first.
         first: Box<Error>,
-        /// How many others there are.
+        /// The number of further ones.
         others: usize,
-        /// Of how many.
+        /// The number of all covariances.
         all: usize,
     },
-    /// A reference of Euclidean alignment that is not positive definite.
+    /// The reference of Euclidean alignment is not positive definite.
     #[error(
         "the mean of X X^T over {trials} trials of subject {subject} has rank {rank} with {channels} channels (smallest eigenvalue {smallest:.1e}): {cause}"
     )]
     Reference {
-        /// Whose.
+        /// The subject.
         subject: String,
-        /// Over how many trials.
+        /// The number of trials.
         trials: usize,
         /// Its rank.
         rank: usize,
@@ -246,210 +246,210 @@ pub enum Error {
         /// The likely cause.
         cause: Box<Cause>,
     },
-    /// A window that is empty or not inside the trial.
+    /// A window is empty or not inside the trial.
     #[error("the window {} is empty or not inside the trial, {}", window_name(*window), window_name(*interval))]
     Window {
-        /// Its ends, in seconds after the event.
+        /// Its start and end, in seconds after the event.
         window: [f64; 2],
-        /// Those of the trial.
+        /// Start and end of the trial.
         interval: [f64; 2],
     },
-    /// A band or window that is asked for twice.
+    /// A band or a window is given twice.
     #[error("{what} {name} is given twice")]
     Twice {
-        /// Which of the two it is.
+        /// The band or the window.
         what: &'static str,
         /// Its name.
         name: String,
     },
-    /// A definition of a dataset that cannot be understood.
+    /// A dataset definition is not valid.
     #[error("{path}: {reason}", path = path.display())]
     Definition {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault.
         reason: String,
     },
-    /// A dataset that is not built in.
+    /// The dataset is not built in.
     #[error("there is no dataset `{name}`")]
     UnknownDataset {
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// What there is.
+        /// The names of the built-in datasets.
         known: String,
     },
-    /// A subject that is not of the dataset.
+    /// The subject is not part of the dataset.
     #[error("there is no subject {subject}")]
     NoSubject {
-        /// Who was asked for.
+        /// The requested subject.
         subject: String,
-        /// Who there is.
+        /// The subjects of the dataset.
         known: Vec<String>,
     },
-    /// A file that is not there.
+    /// A file is missing.
     #[error("{file} is not in {folders}", file = file.display(), folders = list(roots))]
     Missing {
-        /// Which file, below the root.
+        /// The path below the root.
         file: PathBuf,
-        /// Where it was looked for.
+        /// The folders that were searched.
         roots: Vec<PathBuf>,
     },
-    /// No file is like the pattern.
-    #[error("no file like {pattern} in {folders}", folders = list(roots))]
+    /// No file matches the pattern.
+    #[error("no file matches {pattern} in {folders}", folders = list(roots))]
     NoFiles {
         /// The pattern.
         pattern: String,
-        /// Where files were looked for.
+        /// The folders that were searched.
         roots: Vec<PathBuf>,
     },
-    /// A recording at another rate.
+    /// A recording has another sampling rate than the dataset.
     #[error(
         "{path}: sampled at {measured} Hz instead of {expected} Hz{}", other_length(*lengths), path = path.display()
     )]
     Rate {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// Its rate.
+        /// Its sampling rate.
         measured: f64,
-        /// The dataset's rate.
+        /// The sampling rate of the dataset.
         expected: f64,
-        /// Samples of a trial at both rates.
+        /// The samples of a trial at both rates.
         lengths: [usize; 2],
     },
-    /// A channel that is missing, or there more than once.
+    /// A channel is missing, or present more than once.
     #[error("{path}: channel {channel} is {}", presence(*count), path = path.display())]
     Channel {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// The channel as the definition calls it.
+        /// The name of the channel in the definition.
         channel: String,
-        /// How often it is there.
+        /// The number of times it occurs.
         count: usize,
-        /// What the file has.
+        /// The channels of the file.
         there: Vec<String>,
     },
-    /// A definition that does not say where its files come from.
+    /// The definition has no download source.
     #[error("the definition of {name} does not say where its files come from")]
     NoSource {
         /// The dataset.
         name: String,
     },
-    /// A definition that does not list what its files are told apart by.
+    /// The definition does not list its subjects, sessions or runs.
     #[error("the definition of {name} does not list its {what}, so its files cannot be listed either")]
     NotListed {
         /// The dataset.
         name: String,
-        /// What is not listed: `subjects`, `sessions` or `runs`.
+        /// The missing list: `subjects`, `sessions` or `runs`.
         what: &'static str,
     },
-    /// Bytes that are no packed covariances, or covariances that cannot be packed.
+    /// Packed covariances are damaged, or covariances cannot be packed.
     #[error("packed covariances: {fault}")]
     Packed {
-        /// What is wrong with them.
+        /// The fault.
         fault: &'static str,
     },
-    /// A file without signals.
+    /// A file has no signals.
     #[error("{path}: there are no channels", path = path.display())]
     NoChannels {
-        /// Which file.
+        /// The file.
         path: PathBuf,
     },
-    /// The signals of a MATLAB file are not laid out as the definition says.
+    /// The signal array of a MATLAB file does not match the definition.
     #[error(
         "{path}: `{name}` has the shape {shape:?}, not {channels} channels x samples x trials", path = path.display()
     )]
     MatShape {
-        /// Which file.
+        /// The file.
         path: PathBuf,
         /// The variable.
         name: String,
         /// Its shape.
         shape: Vec<usize>,
-        /// The channels of the definition.
+        /// The number of channels in the definition.
         channels: usize,
     },
-    /// A MATLAB file with more or fewer labels than trials.
+    /// A MATLAB file has more or fewer labels than trials.
     #[error("{path}: `{name}` has {labels} labels for {trials} trials", path = path.display())]
     MatLabels {
-        /// Which file.
+        /// The file.
         path: PathBuf,
         /// The variable.
         name: String,
-        /// How many labels.
+        /// The number of labels.
         labels: usize,
-        /// How many trials.
+        /// The number of trials.
         trials: usize,
     },
     /// An archive of arrays is not a prepared dataset.
     #[error("{path}: {fault}", path = path.display())]
     Store {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault.
         fault: StoreFault,
     },
-    /// A trial would reach beyond what a MATLAB file has of it.
+    /// The interval of the definition reaches beyond the trials of a MATLAB file.
     #[error(
-        "{path}: trials have {seconds} s, the interval is {}", window_name(*interval), path = path.display()
+        "{path}: trials last {seconds} s, but the interval is {}", window_name(*interval), path = path.display()
     )]
     MatInterval {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// The length of its trials.
+        /// The length of the trials in the file.
         seconds: f64,
         /// The interval of the definition.
         interval: [f64; 2],
     },
-    /// A channel that is no voltage, or whose unit nobody says.
+    /// The unit of a channel is missing or not a voltage.
     #[error("{path}: the unit of channel {channel} is {}", if unit.is_empty() { "not given" } else { unit }, path = path.display())]
     Unit {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// Which channel.
+        /// The channel.
         channel: String,
         /// Its unit.
         unit: String,
     },
-    /// Only subjects that the definition leaves out were asked for.
+    /// The definition excludes all requested subjects.
     #[error("subject {subject} is left out: {reason}{}", measured.map_or(String::new(), |hz| format!(" (measured: {hz} Hz)")))]
     LeftOut {
-        /// Who.
+        /// The subject.
         subject: String,
-        /// Why.
+        /// The reason.
         reason: String,
-        /// The rate of the first recording, if it is there.
+        /// The sampling rate of the first recording, if that file exists.
         measured: Option<f64>,
     },
     /// No annotation begins a trial.
     #[error(
-        "{}{}: no event gives a trial ({} were dropped)", first.display(), and_others(*files), dropped.as_ref().map_or(0, |(count, _)| *count)
+        "{}{}: no event gives a trial (dropped: {})", first.display(), and_others(*files), dropped.as_ref().map_or(0, |(count, _)| *count)
     )]
     NoEvents {
-        /// The first file that was looked at.
+        /// The first file examined.
         first: PathBuf,
-        /// How many files were looked at.
+        /// The number of files examined.
         files: usize,
-        /// How many events gave none, and why the first did not.
+        /// The number of dropped events, and the reason for the first.
         dropped: Option<(usize, String)>,
-        /// What is noted in the files and no event.
+        /// The annotations in the files that are not events.
         noted: Vec<String>,
     },
-    /// Channels of one file at different rates.
+    /// Channels of one file have different sampling rates.
     #[error(
         "{path}: channel {} is sampled at {} Hz and channel {} at {} Hz",
         channels[0], rates[0], channels[1], rates[1], path = path.display()
     )]
     MixedRates {
-        /// Which file.
+        /// The file.
         path: PathBuf,
         /// The two channels.
         channels: [String; 2],
-        /// Their rates.
+        /// Their sampling rates.
         rates: [f64; 2],
     },
 }
 
-/// Rates that hardly differ give trials of the same length.
+/// Describes the other trial length; empty if both rates give the same length.
 fn other_length([found, expected]: [usize; 2]) -> String {
     if found == expected {
         return String::new();
@@ -458,7 +458,7 @@ fn other_length([found, expected]: [usize; 2]) -> String {
 }
 
 fn presence(count: usize) -> String {
-    if count == 0 { "not there".into() } else { format!("there {count} times") }
+    if count == 0 { "missing".into() } else { format!("present {count} times") }
 }
 
 fn list(folders: &[PathBuf]) -> String {
@@ -471,18 +471,18 @@ fn list(folders: &[PathBuf]) -> String {
 }
 
 impl Error {
-    /// Says which file a fault of the system is about.
+    /// Adds the path to an error of the system.
     pub(crate) fn file(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
         |source| Self::File { path: path.to_owned(), source }
     }
 
-    /// Says which file a fault is about.
+    /// Adds the path to a fault.
     pub(crate) fn fetch(path: impl Into<PathBuf>, fault: FetchFault) -> Self {
         Self::Fetch { path: path.into(), fault: Box::new(fault) }
     }
 }
 
-/// That there are more files than the one that is named.
+/// Mentions the number of files beyond the one that is named.
 fn and_others(files: usize) -> String {
-    if files > 1 { format!(" and {} other files", files - 1) } else { String::new() }
+    if files > 1 { format!(" and {} more", files - 1) } else { String::new() }
 }

@@ -1,31 +1,33 @@
-//! How far the bytes of a file may expand, on the disk and in memory: a file of a kilobyte must not fill it.
+//! Limits on the expansion of compressed data: a file of a kilobyte must not fill the disk or the
+//! memory.
 
 use std::fmt;
 
-/// What deflate can do at best: two bits for a copy of 258 bytes.
+/// The best ratio of deflate: two bits for a copy of 258 bytes.
 const DEFLATE_LIMIT: u64 = 1032;
-/// Up to here only deflate's own limit counts: labels and other small arrays are often constant.
+/// Up to this size only deflate's own limit applies: labels and other small arrays are often
+/// constant.
 const FREE: u64 = 4 << 20;
-/// Beyond it: what was measured has noise, and noise does not shrink a hundredfold.
+/// The limit beyond it: measured signals contain noise, and noise does not compress a hundredfold.
 const LARGEST_RATIO: u64 = 200;
 
-/// A declared expansion beyond what is accepted.
+/// A declared expansion above the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Expansion {
-    /// The compressed bytes that are there.
+    /// The compressed bytes present.
     pub compressed: u64,
-    /// What they declare to expand to.
+    /// The declared size after expansion.
     pub declared: u64,
 }
 
 impl Expansion {
-    /// Checks a declared size against the compressed bytes that are there.
+    /// Checks a declared size against the compressed bytes present.
     pub(crate) fn check(compressed: u64, declared: u64) -> Result<(), Self> {
         if declared <= most(compressed) { Ok(()) } else { Err(Self { compressed, declared }) }
     }
 }
 
-/// The most that so many compressed bytes may expand to.
+/// The largest accepted expansion of that many compressed bytes.
 fn most(compressed: u64) -> u64 {
     let by_deflate = compressed.saturating_mul(DEFLATE_LIMIT).min(FREE);
     by_deflate.max(compressed.saturating_mul(LARGEST_RATIO))

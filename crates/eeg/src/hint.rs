@@ -1,4 +1,4 @@
-//! What can be done about an error, and by whom.
+//! Hints for errors, and the split between user errors and environment errors.
 
 use std::io::ErrorKind;
 
@@ -7,7 +7,7 @@ use crate::fetch::FetchFault;
 use crate::read::EdfFault;
 use crate::store::StoreFault;
 
-/// What the system says of paths that lead nowhere: whoever gave them can give others.
+/// System errors that come from a wrong path. The user can give another path.
 const MISTAKEN_PATHS: [ErrorKind; 6] = [
     ErrorKind::AlreadyExists,
     ErrorKind::DirectoryNotEmpty,
@@ -18,7 +18,7 @@ const MISTAKEN_PATHS: [ErrorKind; 6] = [
 ];
 
 impl Error {
-    /// What the user can do about it, if there is something to say.
+    /// Returns a hint for the user, if there is one.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Edf { fault, .. } => fault.hint(),
@@ -29,7 +29,7 @@ impl Error {
             Self::NoDataFolder => Some("set `FEDSPD_DATA` to the folder where data should go".into()),
             Self::NotFinite { .. } => Some("repair the recording, or leave the channel or the subject out".into()),
             Self::NotFiniteCovariance { .. } | Self::TooLarge { .. } => {
-                Some("so large a signal has another unit than the file or the definition says".into())
+                Some("the signal probably has another unit than the file or the definition says".into())
             }
             Self::Flat { .. } => Some("leave the channel or the subject out".into()),
             Self::Deficient { cause, .. } => Some(cause.hint()),
@@ -51,7 +51,7 @@ impl Error {
             Self::Rate { .. } => Some("leave the subject out, or resample with --resample".into()),
             Self::File { source, .. } => match source.kind() {
                 ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
-                    Some("choose a folder that you may use, or ask for the right to".into())
+                    Some("choose a folder that you may use, or ask for permission".into())
                 }
                 ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
                     Some("make room on the disk, or choose another one".into())
@@ -59,7 +59,7 @@ impl Error {
                 _ => None,
             },
             Self::NoFiles { .. } => Some(
-                "say where the files are with --root; what they are called is `files` in the definition".into(),
+                "pass the folder with --root; `files` in the definition sets the file names".into(),
             ),
             Self::Band { low, .. } if !(*low > 0.0) => Some("begin the band above 0 Hz".into()),
             Self::Band { low, high, .. } if !(low < high) => Some("write the lower edge first".into()),
@@ -86,37 +86,38 @@ impl Error {
                 there.join(", ")
             )),
             Self::Unit { unit, .. } if unit.is_empty() => {
-                Some("say it in the definition, as `unit = \"uV\"`".into())
+                Some("set it in the definition: `unit = \"uV\"`".into())
             }
             Self::Unit { .. } => Some("leave the channel out of `channels`".into()),
             Self::LeftOut { measured: Some(_), .. } => {
-                Some("--resample takes recordings at another rate".into())
+                Some("--resample accepts recordings at another rate".into())
             }
             Self::NoEvents { dropped: Some((_, reason)), .. } => Some(format!(
-                "the first was dropped because: {reason}; does the `interval` of the definition fit the recordings?"
+                "the first was dropped: {reason}; check that `interval` in the definition fits the recordings"
             )),
             Self::NoEvents { noted, .. } if noted.is_empty() => {
-                Some("the recordings have no annotations at all, which is where `events` are looked for".into())
+                Some("the recordings have no annotations, so no `events` can match".into())
             }
             Self::NoEvents { noted, .. } => Some(format!(
                 "annotations are {}; `events` must name those that begin trials",
                 crate::names::list(noted)
             )),
             Self::NoSource { .. } => Some(
-                "say it under [source] with `base` and `checksums`; or copy the files and use --root".into(),
+                "set `base` and `checksums` under [source], or copy the files and use --root".into(),
             ),
             Self::NotListed { what, .. } => {
-                Some(format!("add `{what}` to the definition; only a search on the disk does without"))
+                Some(format!("add `{what}` to the definition; without it, files can only be searched on disk"))
             }
             Self::MixedRates { .. } => Some("list the channels of one rate under `channels`".into()),
             _ => None,
         }
     }
 
-    /// Whether the machine is at fault (its disk, its rights, its memory), and neither what was asked for nor what a file holds.
+    /// Whether the machine is at fault (disk, permissions or memory), not the request and not the
+    /// content of a file.
     pub fn is_environment(&self) -> bool {
         match self {
-            // What has no code of the system was said here, of a path that somebody gave.
+            // An error without a code of the system was raised here, about a path of the user.
             Self::File { source, .. } => {
                 source.raw_os_error().is_some() && !MISTAKEN_PATHS.contains(&source.kind())
             }
@@ -135,7 +136,7 @@ mod tests {
     #[test]
     fn disks_and_rights_are_the_environment_and_paths_are_not() {
         let of_system = |code| Error::file("x.npz".as_ref())(std::io::Error::from_raw_os_error(code));
-        // No space, no right, a read-only disk, a broken one.
+        // Disk full, permission denied, read-only disk, input/output error.
         for (code, hint) in [(28, "make room"), (13, "you may use"), (30, "you may use"), (5, "")] {
             let error = of_system(code);
             assert!(error.is_environment(), "{error}");

@@ -1,4 +1,4 @@
-//! A look at one recording before anything is done with it.
+//! Inspection of a single recording, before any processing.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Seek};
@@ -14,22 +14,23 @@ use crate::read::{EdfFile, Gap};
 use crate::voltage::microvolts_per;
 use crate::{Error, Quality};
 
-/// What a recording holds.
+/// The content of a recording.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Inspection {
-    /// Its format, as `EdfPlus`.
+    /// Its format, such as `EDF+`.
     pub format: String,
-    /// When it begins, as written.
+    /// Its start date and time, as written in the file.
     pub start: String,
     /// Its length in seconds.
     pub seconds: f64,
-    /// What was measured.
+    /// Its channels.
     pub channels: Vec<ChannelLook>,
-    /// For each annotation: how often it is there.
+    /// The number of occurrences of each annotation.
     pub annotations: BTreeMap<String, usize>,
-    /// Where records do not follow each other.
+    /// Gaps between records.
     pub gaps: Vec<Gap>,
-    /// The rank of the channels of the most common rate together, and how many these are; not known if there are too few samples.
+    /// The joint rank of the channels with the most common sampling rate, and their number. Unknown
+    /// if there are too few samples.
     pub rank: Option<(usize, usize)>,
 }
 
@@ -40,9 +41,10 @@ pub struct ChannelLook {
     pub name: String,
     /// Samples per second.
     pub sfreq: f64,
-    /// Its unit as the file says it.
+    /// Its unit, as written in the file.
     pub unit: String,
-    /// The unit of the numbers below: [`MICROVOLTS`] if the file's is a voltage that is known here, otherwise that one.
+    /// The unit of the values below: [`MICROVOLTS`] if the file's unit is a known voltage,
+    /// otherwise the file's unit.
     pub shown_in: String,
     /// The smallest value.
     pub lowest: Option<f64>,
@@ -50,17 +52,17 @@ pub struct ChannelLook {
     pub highest: Option<f64>,
     /// The standard deviation.
     pub deviation: Option<f64>,
-    /// Whether it never changes.
+    /// Whether all values are equal.
     pub flat: bool,
-    /// Why its values are not known, if they are not because of it alone.
+    /// The fault that prevents reading this channel, if there is one.
     pub fault: Option<String>,
 }
 
 impl Inspection {
-    /// Looks at an EDF or BDF file.
+    /// Inspects an EDF or BDF file.
     ///
     /// # Errors
-    /// [`Error::Edf`] for a file that is not one, [`Error::File`].
+    /// [`Error::Edf`] for an invalid file, [`Error::File`].
     pub fn of(path: &Path) -> Result<Self, Error> {
         let mut file = EdfFile::open(path)?;
         let annotations = file.annotations().map_err(|fault| fault.at(path))?;
@@ -71,7 +73,7 @@ impl Inspection {
             places.iter().map(|&place| ChannelLook::unseen(&file, place)).collect();
         let mut rank = None;
         let mut groups = by_rate(&channels);
-        // The most common rate first; of equally common ones the first in the file.
+        // The most common rate first; among equally common rates, the first in the file.
         groups.sort_by_key(|group| std::cmp::Reverse(group.len()));
         for (number, group) in groups.iter().enumerate() {
             let signals: Vec<usize> = group.iter().map(|&channel| places[channel]).collect();
@@ -100,7 +102,7 @@ impl Inspection {
 }
 
 impl ChannelLook {
-    /// What the header says.
+    /// The value in the header.
     fn unseen<R: Read + Seek>(file: &EdfFile<R>, place: usize) -> Self {
         let signal = &file.header().signals[place];
         Self {
@@ -120,7 +122,7 @@ impl ChannelLook {
         }
     }
 
-    /// What its values say.
+    /// Adds the statistics of its values.
     fn see(&mut self, moments: &Moments, column: usize) {
         if moments.count == 0 {
             return;
@@ -133,7 +135,8 @@ impl ChannelLook {
     }
 }
 
-/// What all samples of some channels say together, however long the recording: it is read twice, record by record.
+/// Joint statistics of some channels. The recording is read twice, record by record, so memory does
+/// not depend on its length.
 struct Moments {
     /// Samples of each channel.
     count: usize,
@@ -185,7 +188,8 @@ impl Moments {
         Ok(Self { count, means, extremes, products })
     }
 
-    /// The rank of the covariance; not known of hardly any samples, or of numbers beyond all bounds.
+    /// The rank of the covariance; unknown with fewer than two samples or with values that are not
+    /// finite.
     fn rank(&self) -> Option<usize> {
         if self.count < 2 {
             return None;
@@ -195,7 +199,7 @@ impl Moments {
     }
 }
 
-/// The channels that can be read, those of one rate together.
+/// Groups the readable channels by sampling rate.
 fn by_rate(channels: &[ChannelLook]) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for (place, channel) in channels.iter().enumerate().filter(|(_, channel)| channel.fault.is_none()) {

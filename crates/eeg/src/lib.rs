@@ -1,16 +1,16 @@
-//! From raw EEG files to trials and covariances.
+//! EEG data: from raw files to trials and covariances.
 //!
-//! | step | where |
+//! | step | items |
 //! |---|---|
-//! | a dataset is defined | [`Definition`], [`dataset`] |
-//! | its files are downloaded | [`fetch`] |
-//! | a file is read | [`read`], [`npz`] |
-//! | recordings are filtered to a band | [`filter`] |
-//! | trials are cut out, covariances estimated | [`prepare`] |
-//! | they are looked at, and aligned subject by subject | [`Covariances`], [`Recentring`], [`EuclideanAlignment`] |
+//! | define a dataset | [`Definition`], [`dataset`] |
+//! | download its files | [`fetch`] |
+//! | read a file | [`read`], [`npz`] |
+//! | filter recordings to a band | [`filter`] |
+//! | cut trials, estimate covariances | [`prepare`] |
+//! | check and align each subject | [`Covariances`], [`Recentring`], [`EuclideanAlignment`] |
 //!
-//! Samples are microvolts, sample after sample, each with all channels: filters run in lanes across channels, a trial is a slice, and
-//! a covariance is one product.
+//! Samples are in microvolts, stored sample by sample with all channels side by side. Filters then
+//! run in SIMD lanes across channels, a trial is a slice, and a covariance is one matrix product.
 
 mod about;
 mod covariance;
@@ -24,6 +24,7 @@ mod hint;
 mod inspect;
 mod making;
 mod names;
+mod natural_order;
 pub mod npz;
 mod number;
 pub mod prepare;
@@ -48,5 +49,6 @@ pub use error::Error;
 pub use expansion::Expansion;
 pub use inspect::{ChannelLook, Inspection};
 pub use making::{Alignment, Making};
+pub use natural_order::natural_order;
 pub use recording::{Annotation, Recording};
-pub use trials::{EuclideanAlignment, Trials, z_score};
+pub use trials::{EuclideanAlignment, Trials, sample_by_sample, z_score};

@@ -1,25 +1,27 @@
-//! How data were made.
+//! The processing of data.
 
 use std::fmt;
 
 use fedspd_manifold::SpdMetric;
 
-/// How trials or covariances were made, as far as it is known: files of other programs need not say.
+/// The processing of trials or covariances, as far as it is known. Files of other programs may
+/// leave it out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Making {
-    /// How covariances were estimated, as [`Estimator`](crate::Estimator) is written.
+    /// The covariance estimator, in the notation of [`Estimator`](crate::Estimator).
     pub estimator: Option<String>,
-    /// How each subject was aligned; nothing if it was not, or if nobody says.
+    /// The alignment of each subject; `None` if there was none or it is unknown.
     pub align: Option<Alignment>,
-    /// Whether every channel of every trial was scaled to mean 0 and deviation 1.
+    /// Whether every channel of every trial was scaled to mean 0 and standard deviation 1.
     pub z_score: bool,
-    /// Bands of the filter, such as `8-32 Hz`.
+    /// Filter bands, such as `8-32 Hz`.
     pub bands: Vec<String>,
     /// Windows after the event, such as `0-3 s`.
     pub windows: Vec<String>,
 }
 
-/// What each subject's data were aligned to, so that later stages do not align them again.
+/// The reference of each subject's alignment. It is recorded so that later stages do not align
+/// again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Alignment {
     /// The affine-invariant mean of its covariances.
@@ -31,7 +33,7 @@ pub enum Alignment {
 }
 
 impl Alignment {
-    /// Every one there is.
+    /// All alignments.
     pub const ALL: [Self; 3] = [Self::Riemannian, Self::LogEuclidean, Self::Euclidean];
 
     /// The name on the command line and in files.

@@ -1,11 +1,11 @@
-//! The numbers that files hold, and their conversion.
+//! Number types in files, and their conversion.
 
-/// Which byte of a number comes first.
+/// The byte order of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ByteOrder {
-    /// The least significant.
+    /// The least significant byte first.
     Little,
-    /// The most significant.
+    /// The most significant byte first.
     Big,
 }
 
@@ -23,7 +23,7 @@ impl ByteOrder {
     }
 }
 
-/// How a number is stored.
+/// The storage type of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Number {
     I8,
@@ -39,7 +39,7 @@ pub(crate) enum Number {
 }
 
 impl Number {
-    /// The number of its bytes.
+    /// The size in bytes.
     pub(crate) fn size(self) -> usize {
         match self {
             Self::I8 | Self::U8 => 1,
@@ -53,7 +53,8 @@ impl Number {
         matches!(self, Self::F32 | Self::F64)
     }
 
-    /// Reads as many numbers as there are bytes for; integers beyond 2^53 are rounded to the nearest.
+    /// Converts as many numbers as there are bytes for. Integers beyond 2^53 are rounded to the
+    /// nearest.
     pub(crate) fn floats(self, order: ByteOrder, bytes: &[u8], out: &mut [f64]) {
         match self {
             Self::I8 => each(bytes, out, |[byte]| f64::from(byte.cast_signed())),
@@ -69,7 +70,8 @@ impl Number {
         }
     }
 
-    /// One integer, or none if it is not an integer type or beyond `i64`. Takes as many bytes as its size.
+    /// Reads one integer from exactly [`size`](Self::size) bytes. Returns `None` for a
+    /// floating-point type or a value beyond `i64`.
     pub(crate) fn integer(self, order: ByteOrder, bytes: &[u8]) -> Option<i64> {
         match (self, bytes) {
             (Self::I8, &[byte]) => Some(byte.cast_signed().into()),
@@ -88,7 +90,7 @@ impl Number {
     }
 }
 
-/// An integer of up to 8 bytes, the least significant first.
+/// Reads an integer of up to 8 bytes, the least significant first.
 pub(crate) fn little_endian(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
 }

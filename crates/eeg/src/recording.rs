@@ -1,31 +1,32 @@
 //! A continuous recording.
 
-/// What was measured in one go, and what was noted meanwhile.
+/// A continuous recording with its annotations.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recording {
     /// Samples per second.
     pub sfreq: f64,
     /// The names of the channels.
     pub channels: Vec<String>,
-    /// Microvolts: sample after sample, each with all channels.
+    /// Samples in microvolts, sample by sample with all channels side by side.
     pub samples: Vec<f64>,
-    /// By onset, then by duration.
+    /// Annotations by onset, then by duration.
     pub annotations: Vec<Annotation>,
 }
 
-/// Something noted in a recording.
+/// An annotation of a recording.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Annotation {
-    /// Seconds after the first sample.
+    /// Onset in seconds after the first sample.
     pub onset: f64,
-    /// Seconds; 0 if not given.
+    /// Duration in seconds; 0 if not given.
     pub duration: f64,
-    /// What was noted.
+    /// The text.
     pub text: String,
 }
 
 impl Annotation {
-    /// The order of annotations, MNE's: by onset, then by duration; those that agree in both stay in the order of the file.
+    /// Compares as MNE does: by onset, then by duration. A stable sort keeps the order of the file
+    /// for equal ones.
     pub(crate) fn order(&self, other: &Self) -> std::cmp::Ordering {
         self.onset.total_cmp(&other.onset).then(self.duration.total_cmp(&other.duration))
     }
@@ -37,7 +38,7 @@ impl Recording {
         self.samples.len() / self.channels.len().max(1)
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.samples.is_empty()
     }

@@ -1,10 +1,11 @@
-//! Files that can be opened without waiting for anybody.
+//! Opening of regular files.
 
 use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
-/// Opens a file for reading. A pipe would wait for a writer, and a device may never end.
+/// Opens a file for reading. Refuses pipes, which would wait for a writer, and devices, which may
+/// never end.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     let kind = fs::metadata(path)?.file_type();
     if kind.is_file() || kind.is_dir() {

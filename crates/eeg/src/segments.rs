@@ -1,20 +1,22 @@
-//! Pieces of a recording that are filtered by themselves.
+//! Segments of a recording that are filtered separately.
 
 use std::ops::Range;
 
 use crate::Annotation;
 
-/// How annotations begin that say that the signal is not one there: where recordings were joined, and where nothing was acquired.
+/// First words of annotations that mark an interruption: recordings were joined, or acquisition
+/// paused.
 const INTERRUPTIONS: [&str; 2] = ["edge", "bad_acq_skip"];
 
-/// Whether an annotation says that the signal is interrupted, as MNE reads it (`skip_by_annotation` of `raw.filter`).
+/// Whether an annotation marks an interruption, by MNE's rule (`skip_by_annotation` of
+/// `raw.filter`).
 pub(crate) fn is_interruption(text: &str) -> bool {
     let begins = |start: &str| text.get(..start.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(start));
     INTERRUPTIONS.into_iter().any(begins)
 }
 
-/// The pieces between interruptions of a recording of so many samples. A filter must not ring from one into the next; the samples of an
-/// interruption itself are in none and stay as they are.
+/// Returns the segments between interruptions of a recording. A filter must not ring from one
+/// segment into the next. Samples inside an interruption belong to no segment and stay unfiltered.
 pub(crate) fn segments(annotations: &[Annotation], samples: usize, sfreq: f64) -> Vec<Range<usize>> {
     let at = |seconds: f64| ((seconds * sfreq).round_ties_even().max(0.0) as usize).min(samples);
     let mut pauses: Vec<[usize; 2]> = annotations
@@ -25,7 +27,7 @@ pub(crate) fn segments(annotations: &[Annotation], samples: usize, sfreq: f64) -
     pauses.sort_unstable();
     let (mut segments, mut start) = (Vec::with_capacity(pauses.len() + 1), 0);
     for [first, end] in pauses {
-        // One that begins inside another only prolongs it.
+        // An interruption that begins inside another one only prolongs it.
         if first > start {
             segments.push(start..first);
         }
@@ -41,7 +43,7 @@ pub(crate) fn segments(annotations: &[Annotation], samples: usize, sfreq: f64) -
 mod tests {
     use super::*;
 
-    /// The ends of the pieces.
+    /// Start and end of each segment.
     fn cut(annotations: &[(f64, f64, &str)]) -> Vec<(usize, usize)> {
         let note =
             |&(onset, duration, text): &(f64, f64, &str)| Annotation { onset, duration, text: text.into() };
@@ -57,7 +59,7 @@ mod tests {
             cut(&[(2.0, 0.0, "EDGE boundary"), (5.0, 1.0, "bad_ACQ_skip")]),
             [(0, 20), (20, 50), (60, 100)]
         );
-        // Overlapping, one inside the other, touching, at the ends and beyond.
+        // Overlapping, nested, adjacent, at the ends and beyond them.
         assert_eq!(cut(&[(2.0, 2.0, "edge"), (3.0, 2.0, "edge"), (3.5, 0.0, "edge")]), [(0, 20), (50, 100)]);
         assert_eq!(cut(&[(2.0, 1.0, "edge"), (3.0, 1.0, "edge")]), [(0, 20), (40, 100)]);
         assert_eq!(cut(&[(-1.0, 2.0, "edge"), (9.0, 5.0, "edge"), (10.0, 0.0, "edge")]), [(10, 90)]);

@@ -1,9 +1,10 @@
-//! How many numbers an array of a given shape has.
+//! The number of values in an array of a given shape.
 
-/// More dimensions than this are no array of data; NumPy's own limit was 32 for decades.
+/// The largest number of dimensions. NumPy's own limit was 32 for decades.
 pub(crate) const MOST_DIMENSIONS: usize = 32;
 
-/// The product of the dimensions, or none if it cannot be counted. An array with a dimension of 0 is empty, however long the others.
+/// The product of the dimensions, or `None` on overflow. An array with a dimension of 0 is empty,
+/// however large the others are.
 pub(crate) fn count(shape: &[usize]) -> Option<usize> {
     if shape.contains(&0) {
         return Some(0);

@@ -1,4 +1,4 @@
-//! Trials: equally long pieces of recordings, with labels.
+//! Trials: labelled epochs of equal length.
 
 use fedspd_manifold::simd::Simd;
 use fedspd_manifold::{Left, SpectralFunction, SpectralMap, Triangle, multiply, multiply_symmetric};
@@ -14,15 +14,16 @@ pub struct Trials {
     pub about: About,
     /// Samples per trial.
     length: usize,
-    /// Trial after trial, sample after sample, each with all channels.
+    /// Trial by trial, sample by sample, with all channels side by side.
     samples: Vec<f64>,
 }
 
 impl Trials {
-    /// Trials of that many samples each.
+    /// Creates trials of `length` samples each.
     ///
     /// # Errors
-    /// [`Error::Length`] if the numbers do not fit the origins, [`Error::Label`] for a label beyond the classes, [`Error::NotFinite`].
+    /// [`Error::Length`] if the number of samples does not match the origins, [`Error::Label`] for
+    /// a label beyond the classes, [`Error::NotFinite`].
     pub fn new(about: About, length: usize, samples: Vec<f64>) -> Result<Self, Error> {
         let size = length * about.channels.len();
         let trials = samples.len().checked_div(size).unwrap_or(0);
@@ -43,17 +44,17 @@ impl Trials {
         self.about.origins.len()
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The samples of each trial.
+    /// The number of samples of each trial.
     pub fn length(&self) -> usize {
         self.length
     }
 
-    /// The samples of a trial, one after the other, each with all channels.
+    /// The samples of a trial, sample by sample with all channels side by side.
     pub fn trial(&self, trial: usize) -> &[f64] {
         &self.samples[trial * self.size()..(trial + 1) * self.size()]
     }
@@ -62,10 +63,12 @@ impl Trials {
         self.length * self.about.channels.len()
     }
 
-    /// Brings every channel of every trial to mean 0 and standard deviation 1 (over the number of samples), as is usual for `EEGNet`.
+    /// Scales every channel of every trial to mean 0 and standard deviation 1 (divisor: number of
+    /// samples), as is usual for `EEGNet`.
     ///
     /// # Errors
-    /// [`Error::Flat`] for a channel that does not vary, or so little beside the others that it is rounding.
+    /// [`Error::Flat`] for a channel whose variance is zero or, beside the other channels, within
+    /// rounding.
     pub fn z_score(&mut self) -> Result<(), Error> {
         let size = self.size();
         for (trial, samples) in self.samples.chunks_exact_mut(size).enumerate() {
@@ -77,7 +80,19 @@ impl Trials {
     }
 }
 
-/// Brings every channel of one trial, whose samples stand one after the other with all channels, to mean 0 and standard deviation 1.
+/// Transposes each trial from channels x samples to samples x channels, and converts its numbers.
+pub fn sample_by_sample<T>(channels: usize, samples: usize, x: &[T], number: fn(&T) -> f64) -> Vec<f64> {
+    let mut out = Vec::with_capacity(x.len());
+    for trial in x.chunks_exact((channels * samples).max(1)) {
+        for sample in 0..samples {
+            out.extend(trial[sample..].iter().step_by(samples).map(number));
+        }
+    }
+    out
+}
+
+/// Scales every channel of one trial to mean 0 and standard deviation 1. Samples are stored sample
+/// by sample with all channels side by side.
 ///
 /// # Errors
 /// [`Error::Flat`] for a channel that does not vary, with the name of the trial.
@@ -105,9 +120,10 @@ pub fn z_score(about: &About, trial: usize, samples: &mut [f64]) -> Result<(), E
     Ok(())
 }
 
-/// Euclidean alignment: trials of a subject are multiplied by `R^-1/2`, where `R` is the mean of their `X X^T / T` (He and Wu 2020).
+/// Euclidean alignment (He and Wu 2020): multiplies a subject's trials by `R^-1/2`, where `R` is
+/// the mean of their `X X^T / T`.
 ///
-/// No label is used. A pair of fit and apply, because in an experiment it comes after the split.
+/// Uses no labels. Fit and apply are separate, because an experiment aligns after the split.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EuclideanAlignment {
     /// `R^-1/2`, symmetric.
@@ -118,8 +134,9 @@ impl EuclideanAlignment {
     /// Fits the reference on some trials.
     ///
     /// # Errors
-    /// [`Error::NoTrials`]; [`Error::Reference`] with the subject of the first trial, the rank and the likely cause if the mean is not positive
-    /// definite; [`Error::Trial`] if it is not finite.
+    /// [`Error::NoTrials`]; [`Error::Reference`] if the mean is not positive definite, with the
+    /// subject of the first trial, the rank and the likely cause; [`Error::Trial`] if it is not
+    /// finite.
     pub fn fit(trials: &Trials, chosen: &[usize]) -> Result<Self, Error> {
         let Some(&first) = chosen.first().filter(|_| trials.length > 0) else {
             return Err(Error::NoTrials { what: "Euclidean alignment" });
@@ -158,10 +175,11 @@ impl EuclideanAlignment {
         Ok(Self { inverse_root })
     }
 
-    /// Aligns some trials in place. The set has no unit from then on: the trials of every subject are to be aligned.
+    /// Aligns some trials in place. The whole set becomes dimensionless, so the trials of every
+    /// subject must be aligned.
     ///
     /// # Errors
-    /// [`Error::Geometry`] if an unavailable instruction set is asked for.
+    /// [`Error::Geometry`] if an unavailable instruction set is requested.
     pub fn apply(&self, trials: &mut Trials, chosen: &[usize]) -> Result<(), Error> {
         let size = trials.size();
         let mut aligned = vec![0.0; size];
@@ -174,13 +192,13 @@ impl EuclideanAlignment {
         Ok(())
     }
 
-    /// The aligned samples of one trial.
+    /// Writes the aligned samples of one trial to `aligned`.
     ///
     /// # Errors
-    /// [`Error::Geometry`] if an unavailable instruction set is asked for.
+    /// [`Error::Geometry`] if an unavailable instruction set is requested.
     pub fn align(&self, samples: &[f64], aligned: &mut [f64]) -> Result<(), Error> {
         let n = self.inverse_root.len().isqrt();
-        // Rows are samples: x^T -> x^T R^-1/2, the same since the root is symmetric.
+        // Rows are samples: x^T -> x^T R^-1/2. This is the same, because the root is symmetric.
         let shape = (samples.len() / n, n, n);
         multiply(Simd::detect()?, Left::Plain, shape, samples, &self.inverse_root, aligned);
         Ok(())
@@ -188,7 +206,7 @@ impl EuclideanAlignment {
 }
 
 impl Trials {
-    /// Aligns every subject by itself, on all its trials (transductive: nothing is held out).
+    /// Aligns every subject separately, on all its trials (transductive: nothing is held out).
     ///
     /// # Errors
     /// As [`EuclideanAlignment::fit`] and [`EuclideanAlignment::apply`].

@@ -1,8 +1,8 @@
-//! What stops a reader: the system, or the content.
+//! Causes of a failed read: the system or the content.
 
 use std::io;
 
-/// Either kind, before the path is known.
+/// Either cause, before the path is known.
 #[derive(Debug)]
 pub(crate) enum Trouble<F> {
     /// The system could not read or write.
@@ -17,12 +17,12 @@ impl<F> From<io::Error> for Trouble<F> {
     }
 }
 
-/// Whether an error of a decoder speaks of the content: those of the system carry its code.
+/// Whether an error of a decoder is about the content. Errors of the system carry an error code.
 pub(crate) fn speaks_of_content(error: &io::Error) -> bool {
     error.raw_os_error().is_none()
 }
 
-/// What an error of a decoder says of the content.
+/// The reason in an error of a decoder.
 pub(crate) fn reason(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::UnexpectedEof => "it ends early".to_owned(),

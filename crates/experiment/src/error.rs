@@ -2,10 +2,13 @@
 
 use std::path::PathBuf;
 
+use fedspd_nn::{Input, ModelKind};
+use fedspd_run::Engine;
 use thiserror::Error as ThisError;
 
 use crate::config::ConfigError;
-use crate::{SharingError, resume_command};
+use crate::record::how_to_resume;
+use crate::split::SharingError;
 
 /// Why an experiment could not be set up or could not go on.
 #[derive(Debug, ThisError)]
@@ -33,14 +36,14 @@ pub enum Error {
     #[error(transparent)]
     Run(Box<fedspd_run::Error>),
     /// The data are not what the network reads.
-    #[error("`{data}` holds {kind}, which {model} does not read")]
+    #[error("`{data}` holds {kind}, which {} does not read", model.title())]
     Unsuitable {
         /// The data.
         data: String,
         /// What they are.
         kind: &'static str,
         /// The network.
-        model: &'static str,
+        model: ModelKind,
     },
     /// A matrix is zero or has a negative eigenvalue.
     #[error(
@@ -114,6 +117,16 @@ pub enum Error {
     Exists {
         /// Which folder.
         path: PathBuf,
+        /// The engine of that run.
+        engine: Engine,
+    },
+    /// The folder holds a run of the other engine.
+    #[error("{} holds a run {}", path.display(), engine.title())]
+    OtherEngine {
+        /// Which folder.
+        path: PathBuf,
+        /// The engine of that run.
+        engine: Engine,
     },
     /// A checkpoint cannot be used.
     #[error("{}: {fault}", path.display())]
@@ -135,15 +148,15 @@ pub enum Error {
         /// The data's.
         found: String,
     },
-    /// A network does not see what would be aligned.
-    #[error("{align} alignment is of {of}, which {model} does not see")]
+    /// A network does not read the data that an alignment changes.
+    #[error("{align} alignment changes {of}, which {} does not read", model.title())]
     Alignment {
         /// Which alignment.
         align: &'static str,
-        /// What it changes.
+        /// The data that it changes.
         of: &'static str,
         /// The network.
-        model: &'static str,
+        model: ModelKind,
     },
     /// A run that has no model to try.
     #[error("{}: there is no model to try, {reason}", path.display())]
@@ -195,7 +208,7 @@ pub enum Error {
         /// What that one has.
         found: String,
     },
-    /// What a site keeps cannot be used.
+    /// The stored state of a site cannot be used.
     #[error("the state after round {} {fault}: {}", round + 1, path.display())]
     SiteState {
         /// The round, counted from 0.
@@ -205,8 +218,8 @@ pub enum Error {
         /// What is wrong with it.
         fault: &'static str,
     },
-    /// What a site says of itself cannot be.
-    #[error("a site introduced itself with something else: {fault}")]
+    /// A site's introduction is invalid.
+    #[error("invalid introduction of a site: {fault}")]
     Introduction {
         /// What is wrong with it.
         fault: String,
@@ -266,7 +279,7 @@ impl Error {
             Self::Network(error) => error.hint(),
             Self::Federated(error) => error.hint(),
             Self::Run(error) => error.hint(),
-            Self::Unsuitable { model: "EEGNet", .. } => Some(
+            Self::Unsuitable { model, .. } if model.reads() == Input::Samples => Some(
                 "prepare trials with `fedspd data prepare NAME --trials`, or use `model.kind = \"spdnet\"`"
                     .into(),
             ),
@@ -285,25 +298,30 @@ impl Error {
                 Some("use `align.kind = \"none\"`, or data that were prepared without --align".into())
             }
             Self::UnknownSubject { known, .. } | Self::UnknownClass { known, .. } => listed(known),
-            Self::Exists { path } => Some(format!(
-                "go on with `{}`, or choose another folder with --out",
-                resume_command(path)
-            )),
-            Self::Alignment { model: "SPDnet", .. } => Some("use `riemannian` or `log-euclidean`".into()),
-            Self::Alignment { .. } => Some("use `euclidean`".into()),
+            Self::Exists { path, engine } => {
+                Some(format!("{}, or choose another folder with --out", how_to_resume(path, *engine)))
+            }
+            Self::OtherEngine { path, engine } => Some(how_to_resume(path, *engine)),
+            Self::Alignment { model, .. } => Some(match model.reads() {
+                Input::Covariances => "use `riemannian` or `log-euclidean`".into(),
+                Input::Samples => "use `euclidean`".into(),
+            }),
             Self::Threads { .. } => Some("use fewer, with `--threads`".into()),
             Self::SiteNumber { .. } => Some("give every node its own `partition-id`".into()),
             Self::SiteVersion { .. } => Some("install the same wheel everywhere".into()),
             Self::ServersFile { .. } => Some("say where the trials of this site are, with `data` of its node-config".into()),
             Self::SiteState { .. } => Some("it was written by an earlier round of this run: look for it where the site keeps its state, or begin a new run".into()),
             Self::DataChanged { .. } | Self::ConfigChanged { .. } | Self::SitesChanged { .. } => Some("begin a new run".into()),
-            Self::Checkpoint { .. } => Some("delete the file, and the seed begins anew".into()),
+            Self::Checkpoint { .. } => {
+                Some("restore the file from a backup, or begin a new run in another folder".into())
+            }
             _ => None,
         }
     }
 
-    /// What a site may tell the server of it: no path of its disk, and nothing of its data. Its own log has the rest.
-    pub fn abroad(&self) -> String {
+    /// The text that a site sends to the server: no path of its disk, and nothing about its data. The
+    /// site's own log has the whole error.
+    pub fn for_server(&self) -> String {
         match self {
             Self::SiteFailed { .. } | Self::Message { .. } => self.to_string(),
             Self::SiteState { round, fault, .. } => format!("its state after round {} {fault}", round + 1),
@@ -311,12 +329,12 @@ impl Error {
         }
     }
 
-    /// Whether recordings are not there, rather than at fault.
+    /// Whether recordings are missing, rather than faulty.
     pub fn is_missing_data(&self) -> bool {
         matches!(self, Self::Data(error) if matches!(**error, fedspd_eeg::Error::Missing { .. }))
     }
 
-    /// Whether the cause is the machine and not what was asked for.
+    /// Whether the machine is the cause, and not the request.
     pub fn is_environment(&self) -> bool {
         match self {
             Self::Threads { .. } => true,

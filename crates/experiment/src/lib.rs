@@ -2,62 +2,30 @@
 //!
 //! | step | where |
 //! |---|---|
-//! | the file: its keys, their defaults, and every way in which it can be wrong | [`config`] |
-//! | trials are loaded or made | [`Dataset`] |
-//! | subjects go to clients, and their trials to training, validation and test | [`partition`], [`split`], [`Design`] |
-//! | each subject is aligned after the split | `align` |
-//! | training in any mode, seed by seed, from a checkpoint if there is one | [`Experiment`], [`run`], [`Resumable`] |
-//! | the same with every client on a machine of its own | [`remote`] |
-//! | several runs: the paper's, or all values of a setting | [`Several`], [`reproduction`], [`sweep`] |
-//! | what a trained network looks at | `portrait` |
-//! | what a run would do | [`Forecast`] |
-//! | a saved model on other data | [`evaluate_model`], [`Predictor`] |
+//! | the file: its keys, their defaults, every fault it can have | [`config`] |
+//! | trials: loading, selection, alignment | [`data`] |
+//! | subjects go to clients, trials to training, validation and test | [`split`] |
+//! | training in any mode, seed by seed; several runs; forecasts | [`train`] |
+//! | the files of a run folder | [`record`] |
+//! | the same run with every client on a machine of its own | [`remote`] |
+//! | scores, saved models on other data, interpretation of networks | [`evaluate`] |
 
-mod align;
-mod apportion;
-mod checkpoint;
-mod complete;
 pub mod config;
-mod course;
-mod data;
-mod design;
-mod diary;
+pub mod data;
 mod error;
-mod evaluate;
-mod experiment;
-mod forecast;
-mod natural;
-mod network;
-mod observer;
-pub mod partition;
-mod portrait;
-mod predict;
+pub mod evaluate;
+pub mod record;
 pub mod remote;
-pub mod reproduction;
-mod results;
-mod resume_command;
-mod round_event;
-mod runner;
-mod scores;
-mod sealed;
-mod seed_run;
-mod sharing_error;
-mod spectra;
 pub mod split;
-mod spread;
-mod store;
-pub mod sweep;
+pub mod train;
 
-pub use complete::Several;
 pub use data::{Content, Dataset, load};
-pub use design::Design;
 pub use error::Error;
-pub use evaluate::{ModelScores, evaluate_model, model_of_run};
-pub use experiment::Experiment;
+pub use evaluate::{ModelScores, Predictor, evaluate_model, model_of_run};
 pub use fedspd_run::{Headline, headline};
-pub use forecast::Forecast;
-pub use observer::{Ended, Observer, RoundProgress};
-pub use predict::Predictor;
-pub use resume_command::{resume_command, shell_word};
-pub use runner::{Resumable, fit, in_memory, run};
-pub use sharing_error::SharingError;
+pub use record::{resume_command, shell_word};
+pub use split::{Design, SharingError};
+pub use train::{
+    Ended, Experiment, Forecast, Observer, Resumable, RoundProgress, RunSeries, fit, reproduction, run,
+    run_network, sweep,
+};

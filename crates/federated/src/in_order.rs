@@ -4,16 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{ThreadId, current};
 
-/// Results that may wait for each desk, before its thread waits itself.
-const WAITING_PER_DESK: usize = 2;
+/// Results per worker that may wait before its thread waits itself.
+const WAITING_PER_WORKER: usize = 2;
 
-/// Does the work of every item, at as many desks as there are; takes the results one after the other
-/// in the order of the items, on the calling thread.
+/// Does the work of every item, with a thread for each worker. `take` gets the results on the calling
+/// thread, in the order of the items.
 ///
-/// The calling thread works at the first desk, threads of the current rayon pool at the others: a
-/// round begins without starting a thread, and a result wakes nobody up. Only a few results per desk
-/// exist at any time, however many items there are and however long the first one takes. After an
-/// error no new work begins.
+/// The calling thread uses the first worker, threads of the current rayon pool the others: a round
+/// starts no thread. Only a few results per worker exist at any time, however long the first item
+/// takes. After an error no new work begins.
 ///
 /// Outside of a pool the calling thread does all the work: work that used the pool would wait for
 /// its threads, while these wait for the caller. Call it from within
@@ -25,19 +24,19 @@ const WAITING_PER_DESK: usize = 2;
 /// # Panics
 /// If `work` or `take` does.
 pub fn in_order<D: Send, R: Send, E>(
-    desks: &mut [D],
+    workers: &mut [D],
     items: usize,
     work: impl Fn(&mut D, usize) -> R + Sync,
     mut take: impl FnMut(usize, R) -> Result<(), E>,
 ) -> Result<(), E> {
-    let window = WAITING_PER_DESK * desks.len();
-    let Some((own, others)) = desks.split_first_mut() else { return Ok(()) };
+    let window = WAITING_PER_WORKER * workers.len();
+    let Some((own, others)) = workers.split_first_mut() else { return Ok(()) };
     if others.is_empty() || items <= 1 || rayon::current_thread_index().is_none() {
         return (0..items).try_for_each(|item| take(item, work(own, item)));
     }
     let board = Board { items, window, state: Mutex::new(State::default()), changed: Condvar::new() };
     rayon::in_place_scope(|scope| {
-        for desk in others.iter_mut().take(items - 1) {
+        for worker in others.iter_mut().take(items - 1) {
             let (board, work) = (&board, &work);
             scope.spawn(move |_| {
                 let _guard = EndOnPanic(board);
@@ -47,7 +46,7 @@ pub fn in_order<D: Send, R: Send, E>(
                     return;
                 }
                 while let Some(item) = board.wait_for_item() {
-                    board.put(item, work(desk, item));
+                    board.put(item, work(worker, item));
                 }
             });
         }
@@ -207,14 +206,17 @@ mod tests {
 
     #[test]
     fn results_come_in_order_and_few_at_a_time() {
-        // In a pool with fewer threads than desks, too.
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
-        pool.install(in_order_and_few_at_a_time);
+        // In a pool with fewer threads than workers, and outside of a pool.
+        pool().install(in_order_and_few_at_a_time);
         in_order_and_few_at_a_time();
     }
 
+    fn pool() -> rayon::ThreadPool {
+        rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap()
+    }
+
     fn in_order_and_few_at_a_time() {
-        for desks in 1..5 {
+        for workers in 1..5 {
             for items in [0, 1, 2, 3, 100] {
                 let (begun, mut taken) = (AtomicUsize::new(0), Vec::new());
                 let work = |count: &mut usize, item: usize| {
@@ -224,11 +226,11 @@ mod tests {
                     std::thread::sleep(std::time::Duration::from_micros(if item == 0 { 5000 } else { 10 }));
                     item * item
                 };
-                let mut counts = vec![0; desks];
+                let mut counts = vec![0; workers];
                 in_order(&mut counts, items, work, |item, square| {
                     assert_eq!(square, item * item);
                     // What is done, waits or is being done beyond this one.
-                    assert!(begun.load(Ordering::SeqCst) <= item + 1 + (WAITING_PER_DESK + 1) * desks);
+                    assert!(begun.load(Ordering::SeqCst) <= item + 1 + (WAITING_PER_WORKER + 1) * workers);
                     taken.push(item);
                     Ok::<(), Error>(())
                 })
@@ -241,7 +243,7 @@ mod tests {
 
     #[test]
     fn an_error_ends_it() {
-        for desks in 1..4 {
+        for workers in 1..4 {
             let begun = AtomicUsize::new(0);
             let work = |(): &mut (), item: usize| {
                 begun.fetch_add(1, Ordering::SeqCst);
@@ -250,7 +252,7 @@ mod tests {
             let fault = Error::Order { asked: "go on", fault: "it is the seventh" };
             let mut fault = Some(fault);
             let take = |item, _| if item == 7 { fault.take().map_or(Ok(()), Err) } else { Ok(()) };
-            let result = in_order(&mut vec![(); desks], 1000, work, take);
+            let result = pool().install(|| in_order(&mut vec![(); workers], 1000, work, take));
             assert!(matches!(result, Err(Error::Order { asked: "go on", .. })));
             assert!(begun.load(Ordering::SeqCst) < 40);
         }
@@ -258,6 +260,10 @@ mod tests {
 
     #[test]
     fn a_panic_ends_it_too() {
+        pool().install(panics_end_it);
+    }
+
+    fn panics_end_it() {
         // On the calling thread, and on the other: each waits until the other has begun.
         for on_the_caller in [true, false] {
             let (caller, both) = (current().id(), std::sync::Barrier::new(2));
@@ -281,7 +287,7 @@ mod tests {
 
     #[test]
     fn work_may_use_the_pool() {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+        let pool = pool();
         let pause = || std::thread::sleep(std::time::Duration::from_micros(200));
         let work = |(): &mut (), _: usize| {
             rayon::join(pause, || rayon::join(pause, pause));

@@ -2,13 +2,14 @@
 
 use fedspd_manifold::Real;
 use fedspd_nn::{Evaluation, Model, ParamSet, Seed};
+use serde::{Deserialize, Serialize};
 
 use crate::error::check;
 use crate::server::{RoundReport, Server, ServerState};
 use crate::{Client, ClientMethod, ClientState, Error, Message, Order, Worker, in_order};
 
 /// The trials of a client, as places among the examples of the process.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shard {
     /// For training.
     pub train: Vec<usize>,

@@ -1,18 +1,19 @@
-//! Federated training: Algorithm 1 of the FedSPDnet paper, generic over what the parameters say about themselves.
+//! Federated training: Algorithm 1 of the FedSPDnet paper, for parameters of any geometry and scope.
 //!
 //! | what | where |
 //! |---|---|
 //! | messages: named parts | [`Message`], [`Part`], [`Parts`] |
-//! | methods: what a client sends, what the server makes of it | [`method`], [`MethodConfig`] |
+//! | methods, a client's and a server's half each | [`method`], [`MethodConfig`] |
 //! | averages of Stiefel matrices | [`Aggregation`], [`Aggregator`] |
 //! | the server: plan a round, take replies, close it | [`Server`], [`ServerConfig`], [`RoundReport`] |
-//! | who takes part | [`participants`] |
+//! | the clients that take part in a round | [`participants`] |
 //! | a client | [`Client`], [`Worker`], [`ClientState`] |
 //! | all of it in one process, on any number of threads | [`Federation`] |
 //!
-//! Nothing here knows which network it trains: geometry says how a tensor is averaged, scope says whether it is sent at all.
-//! The server is a state machine without input or output. Whoever drives it, in whatever order replies come in, the result is the same
-//! bytes: replies are summed in the order of the clients, in `f64`.
+//! Nothing here knows which network it trains: the geometry of a tensor decides how it is averaged, its
+//! scope whether it is sent at all. The server is a state machine without input or output. It sums
+//! replies in the order of the clients, in `f64`, so that the bytes of the result do not depend on who
+//! drives it or in which order replies arrive.
 
 mod aggregate;
 mod client;
@@ -25,7 +26,7 @@ mod sampling;
 mod server;
 mod wire;
 
-pub use aggregate::{Aggregation, Aggregator, Fault, LayerReport, aggregator};
+pub use aggregate::{Aggregated, Aggregation, Aggregator, Fault, aggregator};
 pub use client::{Client, ClientState, Correction, LocalTraining, Order, Task, Training, Worker};
 pub use error::Error;
 pub use in_order::in_order;

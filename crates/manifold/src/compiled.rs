@@ -1,7 +1,8 @@
-//! Where the heaviest kernels become machine code: here, once for each precision.
+//! Compilation of the heaviest kernels, once for each precision.
 //!
-//! Generic code is compiled in every crate that calls it. For kernels that exist on three instruction sets and in a dozen block
-//! shapes this was most of the time of a clean build. As methods of the two numbers they are generic no longer.
+//! Generic code is compiled in every crate that calls it. These kernels exist on three instruction
+//! sets and in a dozen block shapes, so they took most of the time of a clean build. As methods of
+//! `f32` and `f64` they are compiled only here.
 
 use crate::Real;
 use crate::dense::Product;
@@ -11,7 +12,7 @@ use crate::symmetric::{Arrange, Decompose, Prepare};
 
 macro_rules! compiled {
     ($($method:ident($kernel:ty) -> $output:ty;)*) => {
-        /// A number for which the kernels are compiled.
+        /// A floating-point type with compiled kernels.
         pub trait Compiled: Sized {
             $(
                 #[doc(hidden)]

@@ -1,10 +1,10 @@
-//! What can go wrong, with the numbers.
+//! Errors of the crate, with the measured numbers.
 
 use thiserror::Error;
 
-/// Why an operation refused its input or could not finish.
+/// Reason why an operation refused its input or did not finish.
 ///
-/// Indices count from zero; `matrix` is the place in the batch.
+/// Indices count from zero; `matrix` is the index in the batch.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -17,29 +17,29 @@ pub enum Error {
     /// A Stiefel matrix cannot have more columns than rows.
     #[error("a matrix with orthonormal columns cannot have more columns ({columns}) than rows ({rows})")]
     MoreColumnsThanRows {
-        /// Rows asked for.
+        /// Requested rows.
         rows: usize,
-        /// Columns asked for.
+        /// Requested columns.
         columns: usize,
     },
-    /// A matrix does not have the shape it must have.
+    /// The shape of a matrix is wrong.
     #[error("{what} is {} x {} where {} x {} was expected", found.0, found.1, expected.0, expected.1)]
     Shape {
         /// The argument.
         what: &'static str,
-        /// Rows and columns that fit.
+        /// Expected rows and columns.
         expected: (usize, usize),
-        /// Rows and columns it has.
+        /// Actual rows and columns.
         found: (usize, usize),
     },
-    /// A slice does not have the length its shape asks for.
+    /// The length of a slice does not match its shape.
     #[error("{what} has {found} numbers where {expected} were expected")]
     Length {
         /// The argument.
         what: &'static str,
-        /// The length that fits the shape.
+        /// Expected length.
         expected: usize,
-        /// The length it has.
+        /// Actual length.
         found: usize,
     },
     /// A batch is not a whole number of matrices.
@@ -53,7 +53,7 @@ pub enum Error {
     /// An entry is NaN or infinite.
     #[error("entry ({row}, {column}) of matrix {matrix} is {value}")]
     NotFinite {
-        /// Which matrix of the batch.
+        /// Index of the matrix in the batch.
         matrix: usize,
         /// The row of the first such entry.
         row: usize,
@@ -65,10 +65,10 @@ pub enum Error {
     /// A matrix that must be symmetric is not.
     #[error(
         "matrix {matrix} is not symmetric: entries ({row}, {column}) and ({column}, {row}) differ by {difference:e} \
-         (at most {tolerance:e} is taken for rounding)"
+         (tolerance {tolerance:e})"
     )]
     NotSymmetric {
-        /// Which matrix of the batch.
+        /// Index of the matrix in the batch.
         matrix: usize,
         /// The row of the worst pair.
         row: usize,
@@ -79,10 +79,10 @@ pub enum Error {
         /// The largest difference accepted for this matrix.
         tolerance: f64,
     },
-    /// A matrix that must be positive definite has an eigenvalue that is not positive.
+    /// A matrix that must be positive definite has a zero or negative eigenvalue.
     #[error("matrix {matrix} is not positive definite: its smallest eigenvalue is {smallest_eigenvalue:e}")]
     NotPositiveDefinite {
-        /// Which matrix of the batch.
+        /// Index of the matrix in the batch.
         matrix: usize,
         /// Its smallest eigenvalue.
         smallest_eigenvalue: f64,
@@ -92,7 +92,7 @@ pub enum Error {
     Overflow {
         /// The function.
         operation: &'static str,
-        /// Which matrix of the batch.
+        /// Index of the matrix in the batch.
         matrix: usize,
         /// The eigenvalue at which the function overflows.
         largest_eigenvalue: f64,
@@ -100,20 +100,20 @@ pub enum Error {
     /// A result is too large for the floating-point type.
     #[error("{operation} of matrix {matrix} is too large for the floating-point type")]
     TooLarge {
-        /// What was asked for.
+        /// The operation.
         operation: &'static str,
-        /// Which matrix of the batch.
+        /// Index of the matrix in the batch.
         matrix: usize,
     },
-    /// A derivative was asked for before a matrix was decomposed, or after that failed.
+    /// A derivative was requested without a successful decomposition.
     #[error("there is no decomposition to differentiate: `factor` or `retract` must succeed first")]
     NotFactored,
     /// The eigenvalues of a matrix did not converge.
     #[error("the eigenvalues of matrix {matrix} did not converge in {sweeps} sweeps")]
     EigenvaluesNotConverged {
-        /// Which matrix of the batch.
+        /// Index of the matrix in the batch.
         matrix: usize,
-        /// The cap.
+        /// The limit on the number of sweeps.
         sweeps: usize,
     },
     /// A factorisation or an average needs full rank.
@@ -121,7 +121,7 @@ pub enum Error {
         "{operation} needs full column rank: the smallest singular value is {smallest:e}, the largest {largest:e}"
     )]
     RankDeficient {
-        /// What was asked for.
+        /// The operation.
         operation: &'static str,
         /// The smallest singular value (or pivot).
         smallest: f64,
@@ -131,25 +131,25 @@ pub enum Error {
     /// Two points are too far apart for an inverse retraction or a logarithm.
     #[error("{operation} does not exist or did not converge: the points are {distance:.3} apart")]
     TooFarApart {
-        /// What was asked for.
+        /// The operation.
         operation: &'static str,
-        /// The Frobenius distance of the points.
+        /// The Frobenius distance between the points.
         distance: f64,
     },
-    /// An iteration reached its cap.
+    /// An iteration reached its limit.
     #[error("{operation} did not converge in {iterations} iterations: residual {residual:e}")]
     NotConverged {
-        /// What was asked for.
+        /// The operation.
         operation: &'static str,
-        /// The cap.
+        /// The limit on the number of iterations.
         iterations: usize,
-        /// What is left.
+        /// The residual after the last iteration.
         residual: f64,
     },
     /// A weight is negative or not finite.
     #[error("weight {index} is {value}; weights must be finite and not negative")]
     Weight {
-        /// Which weight.
+        /// Index of the weight.
         index: usize,
         /// Its value.
         value: f64,
@@ -157,23 +157,23 @@ pub enum Error {
     /// The weights add up to zero.
     #[error("all {count} weights are zero")]
     NoWeight {
-        /// How many there are.
+        /// The number of weights.
         count: usize,
     },
-    /// A number is outside of the range it must lie in.
+    /// A number is outside its allowed range.
     #[error("{what} is {value}; it must be {expected}")]
     OutOfRange {
         /// The argument.
         what: &'static str,
         /// Its value.
         value: f64,
-        /// The range, in words.
+        /// The allowed range, in words.
         expected: &'static str,
     },
-    /// The instruction set asked for does not exist or this machine lacks it.
+    /// The requested instruction set does not exist, or this machine lacks it.
     #[error("instruction set `{name}` is not available on this machine")]
     SimdUnavailable {
-        /// The name asked for.
+        /// The requested name.
         name: String,
     },
 }

@@ -1,9 +1,9 @@
-//! Checks of all numbers of a slice: that none is NaN or infinite, and that two slices are equal.
+//! Checks over slices: all numbers are finite; two slices are equal.
 
 use crate::simd::{Kernel, Lanes, Simd};
 use crate::{Error, Real};
 
-/// Checks that no entry of matrix number `index`, of that many columns, is NaN or infinite.
+/// Checks that matrix number `index`, with `columns` columns, has no NaN or infinite entry.
 pub(crate) fn check_finite<T: Real>(
     simd: Simd,
     index: usize,
@@ -21,7 +21,7 @@ pub(crate) fn check_finite<T: Real>(
     }
 }
 
-/// The place of the first number that is NaN or infinite.
+/// Returns the index of the first number that is NaN or infinite.
 pub fn first_not_finite<T: Real>(simd: Simd, numbers: &[T]) -> Option<usize> {
     if simd.run(AllFinite { matrix: numbers }) {
         return None;
@@ -29,7 +29,7 @@ pub fn first_not_finite<T: Real>(simd: Simd, numbers: &[T]) -> Option<usize> {
     numbers.iter().position(|x| !x.is_finite())
 }
 
-/// Whether two slices hold the same numbers; a NaN equals nothing.
+/// Returns whether two slices hold the same numbers. NaN equals nothing.
 pub fn same_numbers<T: Real>(simd: Simd, a: &[T], b: &[T]) -> bool {
     a.len() == b.len() && simd.run(Same { a, b })
 }
@@ -53,7 +53,8 @@ impl<T: Real> Kernel<T> for Same<'_, T> {
     }
 }
 
-/// Whether all entries are finite: zero times a number is zero, times NaN or infinity it is NaN.
+/// Checks that all entries are finite. Zero times a finite number is zero; zero times NaN or
+/// infinity is NaN.
 struct AllFinite<'a, T> {
     matrix: &'a [T],
 }

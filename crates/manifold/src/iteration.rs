@@ -1,11 +1,11 @@
-//! When iterations stop.
+//! Stopping criteria of iterations.
 
-/// When an iteration stops.
+/// Stopping criterion of an iteration.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct IterationLimits {
-    /// It has converged when a step is not longer than this.
+    /// The iteration has converged when a step is at most this long.
     pub tolerance: f64,
-    /// It gives up after this many steps.
+    /// The iteration fails after this many steps.
     pub iterations: usize,
 }
 

@@ -10,7 +10,7 @@ pub(crate) fn congruence<P: Lanes>(n: usize, q: &[P], e: &mut [P], product: &mut
     symmetric_product(n, product, q, e);
 }
 
-/// `C = A B^T` for a product that is symmetric: one triangle is computed and mirrored.
+/// Computes a symmetric `C = A B^T`: one triangle, then its mirror image.
 #[inline(always)]
 pub(crate) fn symmetric_product<P: Lanes>(n: usize, a: &[P], b: &[P], c: &mut [P]) {
     rows_times_rows(n, a, b, c, |last| last + 1);
@@ -21,9 +21,9 @@ pub(crate) fn symmetric_product<P: Lanes>(n: usize, a: &[P], b: &[P], c: &mut [P
     }
 }
 
-/// `C = A B^T`; of rows up to number `last`, at least the first `columns(last)` columns. As many
-/// sums at a time as the registers hold beside their factors: a factor is then loaded once for
-/// several multiply-adds, which set the pace (two a cycle).
+/// Computes `C = A B^T`. In rows up to number `last`, it computes at least the first
+/// `columns(last)` columns. A tile holds as many sums as fit in the registers beside their factors.
+/// Each loaded factor then serves several multiply-adds, which limit the speed (two per cycle).
 #[inline(always)]
 fn rows_times_rows<P: Lanes>(n: usize, a: &[P], b: &[P], c: &mut [P], columns: impl Fn(usize) -> usize) {
     if P::REGISTERS >= 32 {
@@ -33,7 +33,8 @@ fn rows_times_rows<P: Lanes>(n: usize, a: &[P], b: &[P], c: &mut [P], columns: i
     }
 }
 
-/// The same in tiles of `R` rows and `C` columns, as far as they fit.
+/// Computes the same product in tiles of `R` rows and `C` columns. Tiles of one row or column fill
+/// the rest.
 #[inline(always)]
 fn tiles<P: Lanes, const R: usize, const C: usize>(
     n: usize,
@@ -58,7 +59,7 @@ fn tiles<P: Lanes, const R: usize, const C: usize>(
     }
 }
 
-/// The tile that starts at `(i, j)`; returns its width.
+/// Computes the tile that starts at `(i, j)`. Returns its width.
 #[inline(always)]
 fn tile<P: Lanes, const R: usize, const C: usize>(
     n: usize,

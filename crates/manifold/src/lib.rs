@@ -1,29 +1,33 @@
-//! Geometry of symmetric positive definite (SPD) matrices and of matrices with orthonormal columns (Stiefel), in `f64` and
-//! `f32`: exact at the nasty inputs, and close to what the hardware can do.
+//! Geometry of symmetric positive definite (SPD) matrices and of matrices with orthonormal columns
+//! (Stiefel), in `f64` and `f32`. Results are accurate on ill-conditioned inputs, and the kernels
+//! run close to hardware speed.
 //!
-//! | what | where |
+//! | task | item |
 //! |---|---|
 //! | eigendecomposition of a batch, one matrix per SIMD lane | [`SymmetricEigen`] |
-//! | log, exp, roots, powers, eigenvalue clamp, and their derivatives | [`SpectralMap`], [`SpectralFunction`] |
-//! | the same a few matrices at a time, remembering the decomposition for the backward pass | [`SpectralTape`] |
+//! | log, exp, roots, powers, clamp, and derivatives | [`SpectralMap`], [`SpectralFunction`] |
+//! | the same for a few matrices, with a backward pass | [`SpectralTape`] |
 //! | products of dense matrices | [`multiply`], [`multiply_add`], [`multiply_symmetric`] |
 //! | SPD distances, geodesics, exp and log maps, means, whitening | [`Spd`] |
 //! | Stiefel tangent spaces, lifting, transport, exp and log maps, uniform samples | [`Stiefel`] |
-//! | polar and QR factors with exact derivatives, retractions and their inverses | [`Polar`], [`Qr`], [`Retraction`] |
+//! | polar, QR, retractions, inverses, exact derivatives | [`Polar`], [`Qr`], [`Retraction`] |
 //! | `ProjAvg`, `RLAvg` and the other averages on Stiefel | [`average`] |
 //! | symmetric matrices as vectors | [`Vectorisation`] |
 //! | instruction sets and lanes | [`simd`] |
 //!
 //! Four rules hold everywhere:
 //!
-//! - **No input is repaired silently.** A fault is an [`Error`] that names the matrix, the entry and the number.
-//! - **Same input, same bits**, on every instruction set, at any place of any batch. Every operation is an IEEE operation in a fixed order; log and exp are our own.
-//! - **Scratch belongs to the caller.** A type such as [`SymmetricEigen`] is a workspace: it allocates when made, never when used.
-//!   Exceptions: the route of [`Polar`] over singular values, and sums of `f32` matrices.
-//!   The averages, the SPD mean, the Stiefel exp and log and inverse retractions, which run once a round at most, allocate.
+//! - **No input is repaired silently.** Invalid input gives an [`Error`] that names the matrix, the
+//!   entry and the number.
+//! - **Same input, same bits**, on every instruction set and at any index of any batch. Every
+//!   operation is an IEEE operation in a fixed order. The crate has its own log and exp.
+//! - **The caller owns the scratch memory.** A type such as [`SymmetricEigen`] is a workspace. It
+//!   allocates in its constructor and never in a computation. Exceptions: [`Polar`] when it uses
+//!   singular values, and sums of `f32` matrices. The averages, the SPD mean, the Stiefel exp and
+//!   log, and the inverse retractions also allocate: they run at most once a round.
 //! - **No I/O, no threads, no global state.** Random points take the caller's generator.
 //!
-//! Matrices are row-major slices; a batch is one matrix after the other.
+//! Matrices are row-major slices. A batch is a sequence of contiguous matrices.
 
 pub mod average;
 mod compiled;

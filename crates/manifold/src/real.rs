@@ -1,4 +1,4 @@
-//! The two floating-point types, with what the geometry needs to know about them.
+//! The two floating-point types and their constants.
 
 use std::borrow::Cow;
 use std::fmt::{Debug, Display, LowerExp};
@@ -46,9 +46,10 @@ pub trait Real:
     const MIN_POSITIVE: Self;
     /// The largest finite number.
     const MAX: Self;
-    /// `log 2`, rounded to fewer digits so that its product with any exponent is exact ...
+    /// High part of `log 2`, rounded to fewer digits so that its product with any exponent is
+    /// exact.
     const LN_2_HIGH: Self;
-    /// ... and the rest of it.
+    /// Low part of `log 2`: the remainder.
     const LN_2_LOW: Self;
     /// `log2 e`
     const LOG2_E: Self;
@@ -58,32 +59,33 @@ pub trait Real:
     const ROUND_TO_INTEGER: Self;
     /// The exponents of the smallest and the largest normal number.
     const EXPONENTS: (i32, i32);
-    /// The number of terms after which the Taylor series used by `exp` (|x| <= 0.35) are exact to rounding.
+    /// Number of terms after which the Taylor series in `exp` (|x| <= 0.35) is exact to rounding.
     const EXP_TERMS: usize;
-    /// The number of terms after which the series of `atanh(z)/z` in `z^2 <= 0.04` is exact to rounding.
+    /// Number of terms after which the series of `atanh(z)/z` in `z^2 <= 0.04` is exact to
+    /// rounding.
     const ATANH_TERMS: usize;
 
-    /// The nearest number.
+    /// Rounds to the nearest number of this type.
     fn from_f64(value: f64) -> Self;
-    /// The same numbers with 53 bits.
+    /// Converts numbers to `f64`, without rounding.
     fn widen(numbers: &[Self]) -> Cow<'_, [f64]>;
-    /// The same number with 53 bits.
+    /// Converts to `f64`, without rounding.
     fn to_f64(self) -> f64;
-    /// `self * b + c` with one rounding.
+    /// Computes `self * b + c` with one rounding.
     fn mul_add(self, b: Self, c: Self) -> Self;
-    /// The square root.
+    /// Returns the square root.
     fn sqrt(self) -> Self;
-    /// The absolute value.
+    /// Returns the absolute value.
     fn abs(self) -> Self;
-    /// The magnitude of `self` with the sign of `sign`.
+    /// Returns the magnitude of `self` with the sign of `sign`.
     fn copysign(self, sign: Self) -> Self;
-    /// Whether the number is neither infinite nor NaN.
+    /// Returns whether the number is neither infinite nor NaN.
     fn is_finite(self) -> bool;
-    /// The biased binary exponent of a positive normal number.
+    /// Returns the biased binary exponent of a positive normal number.
     fn biased_exponent(self) -> Self;
-    /// A positive normal number scaled by a power of two into `[1, 2)`.
+    /// Scales a positive normal number by a power of two into `[1, 2)`.
     fn significand(self) -> Self;
-    /// Two to the power of an integer-valued number within [`Real::EXPONENTS`].
+    /// Returns two to the power of an integer-valued number within [`Real::EXPONENTS`].
     fn exp2_of_integer(self) -> Self;
 }
 

@@ -1,9 +1,9 @@
-//! Transposition by tiles, each in registers.
+//! Matrix transposition by tiles in registers.
 
 use crate::simd::Lanes;
 
-/// Writes the transpose of a matrix whose rows begin every `stride` entries; those of the result
-/// begin every `target_stride` entries.
+/// Writes the transpose of a matrix. Its rows start every `stride` entries, those of the result
+/// every `target_stride` entries.
 #[inline(always)]
 pub(crate) fn transpose<P: Lanes>(
     (rows, columns): (usize, usize),
@@ -19,7 +19,8 @@ pub(crate) fn transpose<P: Lanes>(
         }
         return;
     }
-    // The last tiles may overlap those before: what is in both is written twice, the same.
+    // The last tiles may overlap the previous ones. Shared entries are written twice with the same
+    // value.
     for i in (0..rows).step_by(width).map(|i| i.min(rows - width)) {
         for j in (0..columns).step_by(width).map(|j| j.min(columns - width)) {
             let from = (&source[i * stride + j..], stride);
@@ -34,7 +35,7 @@ pub(crate) fn transpose<P: Lanes>(
     }
 }
 
-/// A tile of `W x W`, where `W` is the width of a vector.
+/// Transposes a tile of `W x W`, where `W` is the width of a vector.
 #[inline(always)]
 fn tile<P: Lanes, const W: usize>(
     (source, stride): (&[P::Scalar], usize),
@@ -44,7 +45,7 @@ fn tile<P: Lanes, const W: usize>(
     for r in 0..W {
         tile[r] = P::load(&source[r * stride..]);
     }
-    // Blocks of `distance x distance` beside the diagonal change places, from the smallest on.
+    // Swap the off-diagonal blocks of `distance x distance`, from the smallest to the largest.
     let mut distance = 1;
     while distance < W {
         for r in 0..W {
@@ -75,7 +76,7 @@ mod tests {
         type Output = ();
         #[inline(always)]
         fn run<V: Lanes<Scalar = T>>(self) {
-            transpose::<V::Part>(self.shape, self.source, self.target);
+            transpose::<V::Vector>(self.shape, self.source, self.target);
         }
     }
 

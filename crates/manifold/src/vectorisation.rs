@@ -1,24 +1,25 @@
-//! Symmetric matrices as vectors, with adjoints.
+//! Vectorisation of symmetric matrices, and its adjoints.
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::check_length;
 use crate::{Error, Real, tolerance};
 
-/// How a symmetric `n x n` matrix becomes a vector.
+/// Vectorisation of a symmetric `n x n` matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Vectorisation {
-    /// All `n^2` entries, row by row. The paper's parameter counts.
+    /// All `n^2` entries, row by row. The paper's parameter counts imply this one.
     Vec,
-    /// The lower triangle, row by row: `n (n + 1)/2` entries. What the paper writes.
+    /// The lower triangle, row by row: `n (n + 1)/2` entries. The paper's text defines this one.
     Vech,
-    /// The lower triangle with off-diagonal entries times `sqrt 2`, an isometry: `<v(A), v(B)> = tr(A B)`.
+    /// The lower triangle with off-diagonal entries times `sqrt 2`. It is an isometry:
+    /// `<v(A), v(B)> = tr(A B)`.
     IsometricVech,
 }
 
 impl Vectorisation {
-    /// The length of the vector.
+    /// Returns the length of the vector.
     pub fn length(self, n: usize) -> usize {
         match self {
             Self::Vec => n * n,
@@ -26,7 +27,7 @@ impl Vectorisation {
         }
     }
 
-    /// The factor of the off-diagonal entries of the triangle.
+    /// Returns the factor of the off-diagonal entries of the triangle.
     pub fn off_diagonal<T: Real>(self) -> T {
         T::from_f64(if self == Self::IsometricVech { std::f64::consts::SQRT_2 } else { 1.0 })
     }
@@ -53,9 +54,10 @@ impl Vectorisation {
         Ok(())
     }
 
-    /// The adjoint: carries the gradient with respect to the vector to the symmetric gradient `G` with respect to the matrix, so that
-    /// `<v(S), g> = tr(S G)` for every symmetric `S`. An off-diagonal entry of `vech` stands for two entries of the matrix and shares its
-    /// gradient between them.
+    /// Applies the adjoint. It maps the gradient `g` with respect to the vector to the symmetric
+    /// gradient `G` with respect to the matrix: `<v(S), g> = tr(S G)` for every symmetric `S`. An
+    /// off-diagonal entry of `vech` represents two entries of the matrix, so each gets half of its
+    /// gradient.
     ///
     /// # Errors
     /// [`Error::Zero`] for `n = 0`, [`Error::Length`] if a slice does not fit.

@@ -1,5 +1,5 @@
-//! Workspaces allocate when they are made, never when they are used.
-#![allow(clippy::unwrap_used)] // helpers of tests may panic as tests do
+//! Allocation tests: workspaces allocate in their constructor and never in a computation.
+#![allow(clippy::unwrap_used)] // test helpers may panic, as tests do
 
 use fedspd_manifold::{
     Matrix, Polar, Qr, Retraction, RetractionKind, SpectralFunction, SpectralMap, Stiefel, SymmetricEigen,

@@ -1,27 +1,27 @@
-//! What can go wrong, with the numbers.
+//! Errors of the crate, with the measured numbers.
 
 use std::fmt::Debug;
 use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// Why a network, an optimiser or a file refused its input or could not go on.
+/// Reason why a network, an optimiser or a file refused its input or failed.
 ///
 /// Indices count from zero.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A fault of the geometry.
+    /// An error of the geometry.
     #[error(transparent)]
     Geometry(#[from] fedspd_manifold::Error),
-    /// A matrix of a trial is at fault.
+    /// A matrix of a trial is invalid.
     #[error("trial {trial}, input {input}: {source}")]
     Trial {
-        /// Which trial.
+        /// Index of the trial.
         trial: usize,
-        /// Which of its matrices.
+        /// Index of the matrix in its trial.
         input: usize,
-        /// What is wrong with it.
+        /// The error of the matrix.
         source: fedspd_manifold::Error,
     },
     /// A setting is out of range.
@@ -31,33 +31,33 @@ pub enum Error {
         field: &'static str,
         /// Its value.
         value: String,
-        /// What it may be.
+        /// The allowed values.
         expected: String,
     },
-    /// A tensor cannot be laid out.
+    /// A tensor has no valid layout.
     #[error("parameter `{name}` with shape {shape:?} {fault}")]
     Tensor {
         /// Its name.
         name: String,
         /// Its shape.
         shape: Vec<usize>,
-        /// What is wrong with it.
+        /// The problem.
         fault: &'static str,
     },
-    /// A slice does not have the length it must have.
+    /// The length of a slice is wrong.
     #[error("{what}: {found} numbers where {expected} were expected")]
     Length {
         /// The argument.
         what: &'static str,
-        /// The length that fits.
+        /// Expected length.
         expected: usize,
-        /// The length it has.
+        /// Actual length.
         found: usize,
     },
     /// A label is not one of the classes.
     #[error("the label of trial {trial} is {label}, but there are {classes} classes (counted from 0)")]
     Label {
-        /// Which trial.
+        /// Index of the trial.
         trial: usize,
         /// Its label.
         label: usize,
@@ -67,47 +67,56 @@ pub enum Error {
     /// A sample of a raw trial is not a finite number.
     #[error("trial {trial}, channel {channel}: a sample is {value}")]
     Sample {
-        /// Which trial.
+        /// Index of the trial.
         trial: usize,
-        /// Which channel.
+        /// Index of the channel.
         channel: usize,
-        /// What it is.
+        /// The value of the sample.
         value: f64,
     },
-    /// Data and network do not fit together.
-    #[error("the network takes {what} {expected}, the data have {found}")]
+    /// The data do not match the network.
+    #[error("{what}: the network expects {expected}, the data have {found}")]
     Mismatch {
-        /// What differs.
+        /// The property that differs.
         what: &'static str,
-        /// The network's.
+        /// The network's value.
         expected: String,
-        /// The data's.
+        /// The data's value.
         found: String,
     },
-    /// Parameters of one network were given to another.
+    /// The parameters belong to another network.
     #[error(
-        "the parameters are not those of this model: {found} numbers where {expected} were expected, or other names"
+        "the parameters do not match this model: {found} numbers where {expected} were expected, or different names"
     )]
     ForeignParameters {
-        /// How many this model has.
+        /// The number of parameters of this model.
         expected: usize,
-        /// How many were given.
+        /// The number of parameters given.
         found: usize,
     },
-    /// The loss or a gradient is not finite any more.
+    /// The loss or a gradient is no longer finite.
     #[error("training diverged: {what} is {value}")]
     Diverged {
-        /// What is not finite.
+        /// The quantity that is not finite.
         what: &'static str,
         /// Its value.
         value: f64,
     },
-    /// A parameter was changed behind the back of an optimiser that keeps a base point for it.
+    /// A parameter changed outside an optimiser that keeps a base point for it.
     #[error(
-        "the parameters were changed since the optimiser's last step: make a new optimiser at the new parameters"
+        "the parameters changed since the optimiser's last step: create a new optimiser at the new parameters"
     )]
     Moved,
-    /// A matrix is outside of the region in which the landing method is safe.
+    /// An optimiser has no rule for a parameter's geometry.
+    #[error("the optimiser cannot move `{name}`, an SPD matrix")]
+    NoRule {
+        /// Name of the parameter.
+        name: String,
+    },
+    /// The loss of a trial depends on other trials of its batch.
+    #[error("the network couples the trials of a batch: a trial has no gradient of its own")]
+    Coupled,
+    /// A matrix is outside the region where the landing method is safe.
     #[error(
         "a weight matrix is {distance:.3e} away from orthonormal columns; the landing method needs at most {safe:e}"
     )]
@@ -117,17 +126,17 @@ pub enum Error {
         /// The largest safe distance.
         safe: f64,
     },
-    /// A matrix that must have orthonormal columns has not.
+    /// A matrix that must have orthonormal columns does not.
     #[error("parameter `{name}` has columns that are {distance:.1e} away from orthonormal")]
     Infeasible {
-        /// Which parameter.
+        /// Name of the parameter.
         name: String,
         /// `|W^T W - I|`
         distance: f64,
     },
-    /// Nearly all eigenvalues are below the threshold, so nothing is left to learn from.
+    /// Nearly all eigenvalues are below the threshold, so no information is left to train on.
     #[error(
-        "{:.1}% of the eigenvalues are below the threshold {threshold:e} (their median is {median:e}): nothing is left to learn from", share * 100.0
+        "{:.1}% of the eigenvalues are below the threshold {threshold:e} (median {median:e}): no information is left to train on", share * 100.0
     )]
     AllClamped {
         /// The share of eigenvalues at or below the threshold.
@@ -140,32 +149,33 @@ pub enum Error {
     /// A file could not be read or written.
     #[error("{path}: {source}", path = path.display())]
     File {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
     /// A file is not a model that this version can load.
     #[error("{path}: {fault}", path = path.display())]
     Model {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The problem.
         fault: crate::file::Fault,
     },
 }
 
 impl Error {
-    /// What the user can do about it, if there is something to say.
+    /// Returns a suggestion for the user, if there is one.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::AllClamped { median, .. } if !(*median > 0.0) => {
-                Some("more than half of the eigenvalues are not even positive: are these covariances?".into())
+                Some("more than half of the eigenvalues are zero or negative: are these covariances?".into())
             }
             Self::AllClamped { threshold, median, .. } => Some(format!(
                 "covariances in volts instead of microvolts are 1e12 times too small; scale the data, or lower the threshold from {threshold:e} below {median:e}"
             )),
             Self::Diverged { .. } => Some("lower the learning rate".into()),
+            Self::NoRule { .. } => Some("use `riemannian-sgd`".into()),
             Self::Model { fault, .. } => fault.hint(),
             _ => None,
         }

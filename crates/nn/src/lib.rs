@@ -1,22 +1,26 @@
-//! `SPDnet` and EEGNet, and their training: exact gradients, optimisers that stay on their manifold, the same bytes on any number of threads.
+//! `SPDnet` and EEGNet, and their training: exact gradients, optimisers that stay on their
+//! manifold, and the same bytes on any number of threads.
 //!
-//! | what | where |
+//! | task | item |
 //! |---|---|
 //! | parameters with geometry, role and scope | [`ParamSet`], [`Layout`] |
-//! | what training needs of a network | [`Model`] |
+//! | interface between training and a network | [`Model`] |
 //! | the networks | [`SpdNet`], [`SpdNetConfig`], [`SpdTrials`]; [`EegNet`], [`EegNetConfig`], [`RawTrials`] |
 //! | optimisers on Euclidean and Stiefel parameters | [`Optimiser`], [`OptimiserConfig`], [`Trivialisation`] |
 //! | learning-rate schedules, early stopping | [`schedule`] |
 //! | epochs and evaluation | [`Trainer`] |
 //! | model files | [`mod@file`] |
 //! | random streams | [`Seed`], [`Stream`] |
-//! | labelled data made to order | [`SyntheticTask`], [`SyntheticEeg`] |
+//! | synthetic labelled data | [`SyntheticTask`], [`SyntheticEeg`] |
 //!
-//! The centre is the [`ParamSet`]: a model is a set of named tensors, each with three facts. Optimisers read its geometry and role;
-//! the federated engine reads its geometry and scope; nothing above a [`Model`] knows which network it trains.
+//! The central type is the [`ParamSet`]: a model is a set of named tensors, each with geometry,
+//! role and scope. Optimisers read geometry and role. The federated engine reads geometry and
+//! scope. Code above a [`Model`] does not know which network it trains.
 //!
-//! No global state, no clock, no global generator: a result is a function of parameters, data and seed.
+//! No global state, no clock, no global generator: a result is a function of parameters, data and
+//! seed.
 
+mod architecture;
 mod eegnet;
 mod error;
 pub mod file;
@@ -30,11 +34,12 @@ mod spdnet;
 mod synthetic;
 mod train;
 
+pub use architecture::{Architecture, Input, InputShape, ModelKind, ModelSettings, Precision};
 pub use eegnet::{BatchNorm, EegExamples, EegNet, EegNetConfig, EegNetWorkspace, FedBn, MaxNorm, RawTrials};
 pub use error::Error;
 pub use model::{Dropout, Model};
 pub use optim::{AdamSettings, Optimiser, OptimiserConfig, Trivialisation, landing_field};
-pub use params::{Geometry, Layout, ParamSet, Parameter, Role, Scope, Tensor};
+pub use params::{Geometry, Layout, ParamSet, Parameter, Role, Scope, Space, Tensor};
 pub use seed::{Purpose, Seed, Stream, shuffle};
 pub use spdnet::{ClampReport, Examples, SpdNet, SpdNetConfig, SpdNetWorkspace, SpdTrials};
 pub use synthetic::{SyntheticEeg, SyntheticTask};

@@ -3,10 +3,10 @@
 use fedspd_manifold::Real;
 use fedspd_manifold::simd::{Array, Kernel, Lanes, Simd, elementary};
 
-/// The losses `log sum_k exp(z_k) - z_y` of rows of logits, by log-sum-exp; the logits are replaced by `scale` times the gradients
-/// `softmax(z) - onehot(y)`.
+/// Computes the losses `log sum_k exp(z_k) - z_y` of rows of logits by log-sum-exp. Replaces the
+/// logits by `scale` times the gradients `softmax(z) - onehot(y)`.
 ///
-/// A loss is not finite if the logit of its label or the largest one is not.
+/// A loss is not finite if the logit of its label or the largest logit is not finite.
 pub(crate) fn cross_entropy<T: Real>(
     simd: Simd,
     classes: usize,
@@ -69,7 +69,8 @@ impl<T: Real> Kernel<T> for Softmax<'_, T> {
     }
 }
 
-/// Replaces a row by the exponentials of its distance to its largest entry; returns that entry and their sum.
+/// Replaces a row by the exponentials of its differences to its largest entry. Returns that entry
+/// and the sum.
 #[inline(always)]
 fn exponentials<T: Real>(row: &mut [T]) -> (T, T) {
     let largest = row[1..].iter().fold(row[0], |largest, &x| if x > largest { x } else { largest });
@@ -77,7 +78,7 @@ fn exponentials<T: Real>(row: &mut [T]) -> (T, T) {
     for entry in row.iter_mut() {
         let difference = *entry - largest;
         let Array([exponential]) = elementary::exp(Array([difference]));
-        // The kernel's bounds turn a NaN into a number: keep it.
+        // The bounds in `exp` turn a NaN into a number, so keep the NaN here.
         *entry = if difference <= T::ZERO { exponential } else { difference };
         sum += *entry;
     }

@@ -1,4 +1,4 @@
-//! What a network offers to training: the seam between networks and everything above them.
+//! [`Model`]: what training, evaluation and federated methods need of a network.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub trait Model<T: Real>: Sync {
     /// Labelled trials as they come.
     type Trials;
     /// Labelled trials as the network reads them.
-    type Examples: Sync;
+    type Examples: Send + Sync;
     /// The memory of its passes.
     type Workspace: Send;
 
@@ -34,7 +34,7 @@ pub trait Model<T: Real>: Sync {
     /// The number of classes.
     fn classes(&self) -> usize;
 
-    /// Trials as the network reads them for training: what can be computed of them once is computed here.
+    /// Prepares trials for training. Work that depends on the trials alone is done here, once.
     ///
     /// # Errors
     /// [`Error::Mismatch`] if the trials are not of the network's shape or classes.
@@ -43,7 +43,8 @@ pub trait Model<T: Real>: Sync {
     /// The class of each trial.
     fn labels<'e>(&self, examples: &'e Self::Examples) -> &'e [usize];
 
-    /// Looks at some trials and the parameters for what would make training futile; a warning if something is suspicious.
+    /// Checks trials and parameters for faults that would make training futile, such as a wrong
+    /// unit. Returns a warning if something is suspicious.
     ///
     /// # Errors
     /// Such as [`Error::AllClamped`].
@@ -61,19 +62,22 @@ pub trait Model<T: Real>: Sync {
     /// [`Error::Geometry`] if a draw fails.
     fn initial(&self, seed: Seed) -> Result<ParamSet<T>, Error>;
 
-    /// Memory for passes on up to that many threads of the current rayon pool. Results do not depend on their number. With several, call from
-    /// within the pool (`ThreadPool::install`): entering it from outside queues a job, which may allocate.
+    /// Memory for passes on up to that many threads of the current rayon pool. Results do not depend
+    /// on their number. With several, call from within the pool (`ThreadPool::install`): entering it
+    /// from outside queues a job, which may allocate.
     ///
     /// # Errors
     /// [`Error::Config`] for no threads.
     fn workspace(&self, threads: usize) -> Result<Self::Workspace, Error>;
 
-    /// The mean cross-entropy of the trials of a batch as in training, and its gradient in the layout of the parameters. In the places of statistics stands what
-    /// they are after the batch ([`ParamSet::take_statistics`]).
+    /// Computes the mean cross-entropy of a batch as in training, and its gradient in the layout of
+    /// the parameters. Entries of statistics hold their updated values, not derivatives
+    /// ([`ParamSet::take_statistics`]).
     ///
     /// # Errors
-    /// [`Error::Config`] for an empty batch or a trial that is not there; [`Error::ForeignParameters`] and [`Error::Mismatch`] for
-    /// parameters or examples of another network; [`Error::Diverged`] if a parameter or a loss is not finite.
+    /// [`Error::Config`] for an empty batch or an unknown trial; [`Error::ForeignParameters`] and
+    /// [`Error::Mismatch`] for parameters or examples of another network; [`Error::Diverged`] if a
+    /// parameter or a loss is not finite.
     fn loss_and_gradient(
         &self,
         parameters: &ParamSet<T>,
@@ -84,7 +88,42 @@ pub trait Model<T: Real>: Sync {
         gradient: &mut [T],
     ) -> Result<T, Error>;
 
-    /// The logits of the trials of a batch as in use, with the statistics among the parameters, row by row.
+    /// Computes the gradient of the loss of each trial of a batch (not divided by their number), one
+    /// after the other, and their losses.
+    ///
+    /// # Errors
+    /// As [`Model::loss_and_gradient`]; [`Error::Coupled`] if the loss of a trial depends on the
+    /// others of its batch, as with batch normalisation.
+    #[allow(clippy::too_many_arguments)] // those of `loss_and_gradient`, and one output more
+    fn gradient_of_each(
+        &self,
+        _parameters: &ParamSet<T>,
+        _examples: &Self::Examples,
+        _batch: &[usize],
+        _dropout: Option<Dropout>,
+        _workspace: &mut Self::Workspace,
+        _losses: &mut [T],
+        _gradients: &mut [T],
+    ) -> Result<(), Error> {
+        Err(Error::Coupled)
+    }
+
+    /// Fits the statistics among the parameters to trials of someone new, without their labels. A
+    /// network without statistics has nothing to fit.
+    ///
+    /// # Errors
+    /// As [`Model::loss_and_gradient`].
+    fn calibrate(
+        &self,
+        _parameters: &mut ParamSet<T>,
+        _examples: &Self::Examples,
+        _trials: &[usize],
+    ) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// Computes the logits of a batch, row by row, with the statistics among the parameters (not with
+    /// those of the batch).
     ///
     /// # Errors
     /// As [`Model::loss_and_gradient`].
@@ -131,12 +170,13 @@ pub trait Model<T: Real>: Sync {
     }
 }
 
-/// Implements [`Model`] for a network by methods of its own and of its workspace.
+/// Implements [`Model`] for a network by methods of its own and of its workspace. `$own` is a macro
+/// with the methods that this network has beyond the defaults of the trait.
 ///
-/// For each precision by itself, not for all at once: that way the passes with all their kernels are compiled here, and not again in every crate that
-/// trains a network.
+/// Each precision gets its own implementation. The passes with all their kernels are then compiled
+/// here, and not again in every crate that trains a network.
 macro_rules! implement_model {
-    ($network:ident, $trials:ident, $examples:ident, $workspace:ident: $($real:ty),*) => {$(
+    ($network:ident, $trials:ident, $examples:ident, $workspace:ident, $own:ident: $($real:ty),*) => {$(
         impl Model<$real> for $network<$real> {
             type Trials = $trials<$real>;
             type Examples = $examples<$real>;
@@ -198,6 +238,8 @@ macro_rules! implement_model {
             ) -> Result<(), Error> {
                 workspace.logits(parameters, examples, batch, logits)
             }
+
+            $own!($real);
         }
     )*};
 }

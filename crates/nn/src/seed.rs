@@ -1,29 +1,30 @@
-//! The seed tree: every random stream of the system, derived from one seed and the place where it is used.
+//! The seed tree: every random stream, derived from one seed and its place of use.
 //!
-//! A stream is named by its path `(seed, purpose, round, client, epoch)`. The path *is* the key of a ChaCha generator, so different
-//! paths give independent streams, no stream depends on how much another was used, and changing one method changes no
-//! other's numbers. There is no global generator.
+//! The path `(seed, purpose, round, client, epoch)` names a stream and is the key of its ChaCha
+//! generator. Different paths therefore give independent streams. No stream depends on how many
+//! numbers another stream has drawn. Changing one method does not change the random numbers of
+//! another. There is no global generator.
 
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// What a stream is for. The numbers are part of the format: they never change.
+/// Purpose of a stream. The numbers are part of the format and never change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u32)]
 pub enum Purpose {
-    /// First values of the parameters.
+    /// Initial values of the parameters.
     Initialisation = 1,
     /// The order of the trials in an epoch.
     Shuffle = 2,
-    /// Which features are dropped.
+    /// The dropped features.
     Dropout = 3,
     /// Generated data.
     Generator = 4,
-    /// Which clients take part in a round.
+    /// The clients that take part in a round.
     Sampling = 5,
-    /// Which subjects go to which client.
+    /// The assignment of subjects to clients.
     Partition = 6,
-    /// Which trials are for training, validation and test.
+    /// The split into training, validation and test trials.
     Split = 7,
 }
 
@@ -32,7 +33,7 @@ pub enum Purpose {
 pub struct Seed(pub u64);
 
 impl Seed {
-    /// The stream for a purpose, at round, client and epoch 0.
+    /// Returns the stream for a purpose, at round, client and epoch 0.
     pub fn stream(self, purpose: Purpose) -> Stream {
         Stream { seed: self.0, purpose, round: 0, client: 0, epoch: 0 }
     }
@@ -49,27 +50,28 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// The same place for another purpose.
+    /// Returns the same path with another purpose.
     pub fn purpose(self, purpose: Purpose) -> Self {
         Self { purpose, ..self }
     }
 
-    /// The same path in another round.
+    /// Returns the same path in another round.
     pub fn round(self, round: u32) -> Self {
         Self { round, ..self }
     }
 
-    /// The same path at another client.
+    /// Returns the same path at another client.
     pub fn client(self, client: u32) -> Self {
         Self { client, ..self }
     }
 
-    /// The same path in another epoch.
+    /// Returns the same path in another epoch.
     pub fn epoch(self, epoch: u32) -> Self {
         Self { epoch, ..self }
     }
 
-    /// The generator of one item of the stream (a trial, a parameter): as independent of the other items' as of other streams.
+    /// Creates the generator of one item of the stream (a trial, a parameter). Items are
+    /// independent of each other and of other streams.
     pub fn item(self, item: u64) -> ChaCha8Rng {
         let mut key = [0; 32];
         key[..8].copy_from_slice(&self.seed.to_le_bytes());
@@ -83,14 +85,15 @@ impl Stream {
     }
 }
 
-/// Shuffles in place (Fisher and Yates). Our own, because libraries change theirs and with it every result.
+/// Shuffles in place (Fisher and Yates). Own code, because a change in a library would change every
+/// result.
 pub fn shuffle<E>(rng: &mut impl Rng, items: &mut [E]) {
     for last in (1..items.len()).rev() {
         items.swap(last, below(rng, last as u64 + 1) as usize);
     }
 }
 
-/// A uniform number below `bound` (Lemire 2019, with rejection).
+/// Draws a uniform number below `bound` (Lemire 2019, with rejection).
 fn below(rng: &mut impl Rng, bound: u64) -> u64 {
     let reject_below = bound.wrapping_neg() % bound;
     loop {
@@ -143,7 +146,7 @@ mod tests {
         assert!(counts.iter().flatten().all(|count| (5650..6350).contains(count)), "{counts:?}");
     }
 
-    /// These numbers are a promise: a change here changes every result anyone has published.
+    /// These numbers are fixed: a change here changes every published result.
     #[test]
     fn the_streams_are_what_they_always_were() {
         let rng = &mut Seed(0).stream(Purpose::Shuffle).round(1).client(2).epoch(3).item(4);

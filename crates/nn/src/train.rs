@@ -1,4 +1,4 @@
-//! Epochs of training, and evaluation: the loops over batches.
+//! Training epochs and evaluation: the loops over batches.
 
 use fedspd_manifold::Real;
 use fedspd_manifold::simd::Simd;
@@ -10,7 +10,8 @@ use crate::params::ParamSet;
 use crate::seed::{Purpose, Stream, shuffle};
 use crate::{Error, check};
 
-/// Trains and evaluates a network, with the memory for it. Nothing is allocated in a step once the largest batch was seen.
+/// Trains and evaluates a network, with its working memory. A step allocates nothing after the
+/// largest batch.
 pub struct Trainer<'a, T: Real, M: Model<T>> {
     model: &'a M,
     workspace: M::Workspace,
@@ -19,30 +20,31 @@ pub struct Trainer<'a, T: Real, M: Model<T>> {
     order: Vec<usize>,
 }
 
-/// What a network made of trials.
+/// Result of an evaluation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Evaluation {
     /// The mean cross-entropy.
     pub loss: f64,
     /// The most probable class of each trial.
     pub predictions: Vec<usize>,
-    /// The share of trials whose class was predicted.
+    /// The share of trials with a correct prediction.
     pub accuracy: f64,
 }
 
 impl<'a, T: Real, M: Model<T>> Trainer<'a, T, M> {
-    /// A trainer with batches of that size, on up to so many threads of the current rayon pool.
+    /// Creates a trainer with batches of `batch_size` trials, on up to `threads` threads of the
+    /// current rayon pool.
     ///
     /// # Errors
-    /// [`Error::Config`] for an empty batch or no threads.
+    /// [`Error::Config`] if the batch size or the number of threads is zero.
     pub fn new(model: &'a M, batch_size: usize, threads: usize) -> Result<Self, Error> {
         check("batch_size", batch_size, batch_size > 0, || "at least 1".into())?;
         let gradient = vec![T::ZERO; model.layout().size()];
         Ok(Self { model, workspace: model.workspace(threads)?, batch_size, gradient, order: Vec::new() })
     }
 
-    /// Looks for what would make training on these trials futile, such as data in the wrong unit; a warning if something is suspicious. To be
-    /// called before the first epoch.
+    /// Checks for data that cannot be trained on, such as data in the wrong unit. Returns a warning
+    /// if something is suspicious. Call it before the first epoch.
     ///
     /// # Errors
     /// As [`Model::check_before_training`].
@@ -55,10 +57,11 @@ impl<'a, T: Real, M: Model<T>> Trainer<'a, T, M> {
         self.model.check_before_training(parameters, examples, trials, &mut self.workspace)
     }
 
-    /// One epoch over the given trials in an order drawn from the stream; the last batch is kept however small. Returns the mean loss
-    /// of the trials, each as it was when its batch came.
+    /// Trains one epoch over the given trials, in an order drawn from the stream. The last batch
+    /// may be smaller. Returns the mean loss of the trials, each measured when its batch is
+    /// processed.
     ///
-    /// The stream's place (round, client, epoch) is used, not its purpose.
+    /// It uses the stream's round, client and epoch, and ignores its purpose.
     ///
     /// # Errors
     /// As [`Model::loss_and_gradient`] and [`Optimiser::step`].
@@ -74,12 +77,12 @@ impl<'a, T: Real, M: Model<T>> Trainer<'a, T, M> {
         self.corrected_epoch(parameters, optimiser, learning_rate, examples, trials, stream, |_, _| Ok(()))
     }
 
-    /// The same with gradients that are corrected before each step, where the parameters and the gradient of the batch are known: a proximal
-    /// term, a control variate.
+    /// Trains one epoch with a correction of the gradient before each step, such as a proximal term
+    /// or a control variate. `correct` receives the parameters and the gradient of the batch.
     ///
     /// # Errors
-    /// As [`Trainer::epoch`], and those of the correction.
-    #[allow(clippy::too_many_arguments)] // those of an epoch and one more
+    /// As [`Trainer::epoch`], and errors of the correction.
+    #[allow(clippy::too_many_arguments)] // the arguments of an epoch and one more
     pub fn corrected_epoch(
         &mut self,
         parameters: &mut ParamSet<T>,
@@ -110,7 +113,7 @@ impl<'a, T: Real, M: Model<T>> Trainer<'a, T, M> {
         Ok(sum / trials.len() as f64)
     }
 
-    /// Loss and predictions for the given trials.
+    /// Computes loss and predictions for the given trials.
     ///
     /// # Errors
     /// As [`Model::logits`].
@@ -124,8 +127,8 @@ impl<'a, T: Real, M: Model<T>> Trainer<'a, T, M> {
         self.score(examples, trials, logits)
     }
 
-    /// The same for several groups of trials by the same parameters. A group gets what it gets
-    /// alone, but all of them fill the lanes together, and the parameters are read once.
+    /// Evaluates several groups of trials with the same parameters. Each group gets the same result
+    /// as alone. Together they fill the lanes, and the parameters are read once.
     ///
     /// # Errors
     /// As [`Trainer::evaluate`].
@@ -156,7 +159,7 @@ impl<'a, T: Real, M: Model<T>> Trainer<'a, T, M> {
         Ok(logits)
     }
 
-    /// The loss and the predictions that logits give.
+    /// Computes loss and predictions from logits.
     fn score(
         &self,
         examples: &M::Examples,

@@ -1,5 +1,5 @@
-//! No allocation in a training step after the first.
-#![allow(clippy::unwrap_used)] // helpers of tests may panic as tests do
+//! Allocation tests: a training step after the first allocates nothing.
+#![allow(clippy::unwrap_used)] // test helpers may panic, as tests do
 
 use fedspd_manifold::RetractionKind;
 use fedspd_nn::{
@@ -44,7 +44,7 @@ fn a_training_step_allocates_nothing() {
                 optimiser.step(&mut parameters, &gradient, 1e-3).unwrap();
             };
             step(&batch);
-            // Warm: full batches, small ones, a single trial.
+            // Warm-up: full batches, small ones, a single trial.
             assert_eq!(
                 allocations(|| [64, 64, 7, 1].map(|n| step(&batch[..n])).into_iter().collect()),
                 0,
@@ -82,7 +82,8 @@ fn prediction_of_a_batch_allocates_nothing_after_the_first() {
     assert_eq!(allocations(ask), 0);
 }
 
-/// Full batches, small ones, a single trial, then evaluation of all trials, on one thread and on two (of which the one that calls is counted).
+/// Full batches, small ones, a single trial, then evaluation of all trials, on one thread and on
+/// two (only the calling thread is counted).
 #[test]
 fn a_training_step_of_eegnet_and_evaluation_allocate_nothing() {
     let net = EegNet::<f32>::new(EegNetConfig::new(6, 130, 64.0, 3)).unwrap();

@@ -1,4 +1,6 @@
-//! NumPy arrays as slices and back: contiguous arrays are read where they are, results are handed over, nothing is copied twice.
+//! Conversion between NumPy arrays and slices.
+//!
+//! Contiguous arrays are read in place. Results are handed over without a copy.
 
 use fedspd_manifold::{Error, Real};
 use numpy::{Element, IntoPyArray, PyArrayDescrMethods, PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn};
@@ -8,11 +10,11 @@ use pyo3::prelude::*;
 
 use crate::error::{of_pair, of_stack};
 
-/// A floating-point type that both sides know.
+/// A floating-point type of both the core and NumPy.
 pub(crate) trait Number: Real + Element {}
 impl<T: Real + Element> Number for T {}
 
-/// An argument: an array of either type. Only one that is not contiguous is copied.
+/// An array argument, `f64` or `f32`. Only a non-contiguous array is copied.
 pub(crate) enum Array<'py> {
     F64(Typed<'py, f64>),
     F32(Typed<'py, f32>),
@@ -48,33 +50,33 @@ impl<'py> FromPyObject<'_, 'py> for Array<'py> {
 }
 
 impl<T: Number> Typed<'_, T> {
-    /// The lengths of all axes.
+    /// Returns the lengths of all axes.
     pub(crate) fn shape(&self) -> &[usize] {
         self.memory.shape()
     }
 
-    /// All numbers, row by row.
+    /// Returns all numbers, row by row.
     pub(crate) fn numbers(&self) -> PyResult<&[T]> {
         self.memory.as_slice().map_err(|fault| PyValueError::new_err(fault.to_string()))
     }
 
-    /// The array as a stack of matrices.
+    /// Returns the array as a stack of matrices.
     pub(crate) fn stack(&self) -> PyResult<Stack<'_, T>> {
         let [leading @ .., rows, columns] = self.shape() else {
             return Err(self.unlike("shape (..., rows, columns)"));
         };
         if rows * columns == 0 {
-            return Err(self.unlike("matrices with a row and a column at least"));
+            return Err(self.unlike("matrices with at least one row and one column"));
         }
         Ok(Stack { leading, rows: *rows, columns: *columns, numbers: self.numbers()? })
     }
 
-    /// The array as the stack of one axis that averages take.
+    /// Returns the array as a stack with one leading axis, as averages need it.
     pub(crate) fn list(&self, expected: &str) -> PyResult<Stack<'_, T>> {
         if self.shape().len() == 3 { self.stack() } else { Err(self.unlike(expected)) }
     }
 
-    /// The array as one matrix.
+    /// Returns the array as one matrix.
     pub(crate) fn single(&self, expected: &str) -> PyResult<Stack<'_, T>> {
         if self.shape().len() == 2 { self.stack() } else { Err(self.unlike(expected)) }
     }
@@ -84,7 +86,7 @@ impl<T: Number> Typed<'_, T> {
     }
 }
 
-/// Matrices one after the other: an array of shape `(..., rows, columns)`.
+/// A stack of matrices: an array of shape `(..., rows, columns)`.
 #[derive(Clone, Copy)]
 pub(crate) struct Stack<'a, T> {
     pub(crate) leading: &'a [usize],
@@ -94,17 +96,17 @@ pub(crate) struct Stack<'a, T> {
 }
 
 impl<'a, T: Number> Stack<'a, T> {
-    /// How many there are.
+    /// Returns the number of matrices.
     pub(crate) fn count(self) -> usize {
         self.numbers.len() / (self.rows * self.columns)
     }
 
-    /// Each by itself.
+    /// Iterates over the matrices.
     pub(crate) fn matrices(self) -> impl Iterator<Item = &'a [T]> {
         self.numbers.chunks_exact(self.rows * self.columns)
     }
 
-    /// The size of square matrices.
+    /// Returns the size of square matrices.
     pub(crate) fn size(self) -> PyResult<usize> {
         if self.rows == self.columns {
             return Ok(self.rows);
@@ -113,7 +115,7 @@ impl<'a, T: Number> Stack<'a, T> {
         Err(PyValueError::new_err(format!("expected square matrices, found {rows} x {columns}")))
     }
 
-    /// Makes an array of each matrix, by itself, with the interpreter let go.
+    /// Makes an array from each matrix, with the interpreter released.
     pub(crate) fn map<'py>(
         self,
         python: Python<'py>,
@@ -132,7 +134,7 @@ impl<'a, T: Number> Stack<'a, T> {
         give(python, out, self.leading, shape)
     }
 
-    /// Makes an array of each matrix and its partner. A single matrix is the partner of all.
+    /// Makes an array from each pair of matrices. A single matrix is paired with all.
     pub(crate) fn zip<'py>(
         self,
         python: Python<'py>,
@@ -143,18 +145,15 @@ impl<'a, T: Number> Stack<'a, T> {
         if (self.rows, self.columns) != (other.rows, other.columns) {
             let (here, there) = ((self.rows, self.columns), (other.rows, other.columns));
             let fault = format!(
-                "matrices of {} x {} and {} x {} do not go together",
+                "matrices of different shapes: {} x {} and {} x {}",
                 here.0, here.1, there.0, there.1
             );
             return Err(PyValueError::new_err(fault));
         }
         let leading = if self.leading.is_empty() { other.leading } else { self.leading };
         if !other.leading.is_empty() && leading != other.leading {
-            let fault = format!(
-                "stacks of {} and {} matrices do not go together",
-                written(leading),
-                written(other.leading)
-            );
+            let fault =
+                format!("stacks of different shapes: {} and {}", written(leading), written(other.leading));
             return Err(PyValueError::new_err(fault));
         }
         let (size, count) = (shape.iter().product::<usize>(), leading.iter().product());
@@ -169,7 +168,7 @@ impl<'a, T: Number> Stack<'a, T> {
             Ok(out)
         });
         let out = out.map_err(|(place, fault)| {
-            // What is not finite may be reported of either; all else is numbered by the argument.
+            // A `NotFinite` fault does not say which array it is in; other faults do.
             let here =
                 |row: usize, column: usize| !part(self, place)[row * self.columns + column].is_finite();
             of_pair(fault, place, count, here)
@@ -178,7 +177,7 @@ impl<'a, T: Number> Stack<'a, T> {
     }
 }
 
-/// Hands numbers over as an array of shape `(*leading, *shape)`.
+/// Returns numbers as an array of shape `(*leading, *shape)`.
 pub(crate) fn give<'py, T: Number>(
     python: Python<'py>,
     numbers: Vec<T>,
@@ -187,23 +186,23 @@ pub(crate) fn give<'py, T: Number>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let shape: Vec<usize> = leading.iter().chain(shape).copied().collect();
     let array = numbers.into_pyarray(python).reshape(shape)?.into_any();
-    // A number is a number, not an array without axes, as everywhere in NumPy.
+    // As in NumPy, a single number is a scalar, not an array without axes.
     if array.getattr("ndim")?.extract::<usize>()? == 0 { array.get_item(()) } else { Ok(array) }
 }
 
-/// A shape as Python writes it.
+/// Returns a shape in Python notation.
 pub(crate) fn written(shape: &[usize]) -> String {
     let lengths: Vec<String> = shape.iter().map(usize::to_string).collect();
     let comma = if shape.len() == 1 { "," } else { "" };
     format!("({}{comma})", lengths.join(", "))
 }
 
-/// Two arrays of different types.
+/// The error for two arrays of different types.
 pub(crate) fn differing() -> PyErr {
     PyTypeError::new_err("one array is of float64 and another of float32; convert one of them")
 }
 
-/// Code for arrays of either type; two arrays must be of the same.
+/// Expands code for `f64` and `f32` arrays. Two arrays must have the same type.
 macro_rules! typed {
     ($array:ident => $body:expr) => {
         match &$array {

@@ -11,7 +11,7 @@ use crate::error::of_geometry;
 type Given<'py> = PyResult<Bound<'py, PyAny>>;
 const POINTS: &str = "points of shape (m, p, k)";
 
-/// The sum of weighted points, which is all that some averages need.
+/// Returns the sum of weighted points, sufficient for some averages.
 fn summed<T: Number>(stack: Stack<'_, T>, weights: Option<&[f64]>) -> Result<StiefelSum, Error> {
     if let Some(weights) = weights
         && weights.len() != stack.count()
@@ -30,7 +30,7 @@ fn matrices<T: Number>(stack: Stack<'_, T>) -> Result<Vec<Matrix<T>>, Error> {
     stack.matrices().map(matrix).collect()
 }
 
-/// Makes a matrix of points and weights with the interpreter let go.
+/// Computes a matrix from points and weights, with the interpreter released.
 fn averaged<'py, T: Number>(
     python: Python<'py>,
     points: &Typed<'_, T>,
@@ -49,11 +49,14 @@ fn previous_of<T: Number>(previous: &Typed<'_, T>) -> PyResult<Matrix<T>> {
     made.map_err(|fault| of_geometry(&fault))
 }
 
-/// ``ProjAvg``: the polar factor ``uf(sum w_i W_i)`` of the mean, the point with the smallest ``sum w_i |W - W_i|^2``.
+/// ``ProjAvg``: the polar factor ``uf(sum w_i W_i)`` of the mean.
 ///
-/// Points ``(m, p, k)`` and weights ``(m)`` give ``(p, k)``. Points that cancel in some direction have no such average; ``rl_avg`` has.
+/// It is the point with the smallest ``sum w_i |W - W_i|^2``. Points ``(m, p, k)`` and weights
+/// ``(m)`` give ``(p, k)``. Points that cancel in some direction have no such average; use
+/// ``rl_avg`` for them.
 ///
-/// Reference: Kaneko, Fiori and Tanaka, "Empirical arithmetic averaging over the compact Stiefel manifold", IEEE Trans. Signal Process. 61, 2013.
+/// Reference: Kaneko, Fiori and Tanaka, "Empirical arithmetic averaging over the compact Stiefel
+/// manifold", IEEE Trans. Signal Process. 61, 2013.
 #[pyfunction]
 #[pyo3(signature = (points, weights = None))]
 pub(crate) fn proj_avg<'py>(python: Python<'py>, points: Array<'py>, weights: Option<Weights>) -> Given<'py> {
@@ -62,11 +65,13 @@ pub(crate) fn proj_avg<'py>(python: Python<'py>, points: Array<'py>, weights: Op
     }))
 }
 
-/// ``RLAvg``: ``uf(W + P_W(sum w_i W_i))``, the polar retraction of the mean of the liftings at the previous point ``W``. Always defined.
+/// ``RLAvg``: ``uf(W + P_W(sum w_i W_i))`` at the previous point ``W``. Always defined.
 ///
-/// ``(p, k)``, points ``(m, p, k)`` and weights ``(m)`` give ``(p, k)``.
+/// It is the polar retraction of the mean lifting. ``(p, k)``, points ``(m, p, k)`` and weights
+/// ``(m)`` give ``(p, k)``.
 ///
-/// Reference: Kaneko, Fiori and Tanaka, "Empirical arithmetic averaging over the compact Stiefel manifold", IEEE Trans. Signal Process. 61, 2013.
+/// Reference: Kaneko, Fiori and Tanaka, "Empirical arithmetic averaging over the compact Stiefel
+/// manifold", IEEE Trans. Signal Process. 61, 2013.
 #[pyfunction]
 #[pyo3(signature = (previous, points, weights = None))]
 pub(crate) fn rl_avg<'py>(
@@ -83,9 +88,12 @@ pub(crate) fn rl_avg<'py>(
     })
 }
 
-/// The QR factor ``qf(sum w_i W_i)`` of the mean: points ``(m, p, k)`` and weights ``(m)`` give ``(p, k)``.
+/// The QR factor ``qf(sum w_i W_i)`` of the mean.
 ///
-/// Reference: Absil, Mahony and Sepulchre, "Optimization Algorithms on Matrix Manifolds", 2008, example 4.1.3.
+/// Points ``(m, p, k)`` and weights ``(m)`` give ``(p, k)``.
+///
+/// Reference: Absil, Mahony and Sepulchre, "Optimization Algorithms on Matrix Manifolds", 2008,
+/// example 4.1.3.
 #[pyfunction]
 #[pyo3(signature = (points, weights = None))]
 pub(crate) fn qr_avg<'py>(python: Python<'py>, points: Array<'py>, weights: Option<Weights>) -> Given<'py> {
@@ -94,11 +102,13 @@ pub(crate) fn qr_avg<'py>(python: Python<'py>, points: Array<'py>, weights: Opti
     }))
 }
 
-/// ``RetAvg``: ``R_W(sum w_i R_W^-1(W_i))`` at the previous point ``W``, with the retraction ``"polar"`` or ``"qr"``.
+/// ``RetAvg``: ``R_W(sum w_i R_W^-1(W_i))`` at the previous point ``W``.
 ///
-/// ``(p, k)``, points ``(m, p, k)`` and weights ``(m)`` give ``(p, k)``.
+/// ``(p, k)``, points ``(m, p, k)`` and weights ``(m)`` give ``(p, k)``. The retraction is
+/// ``"polar"`` or ``"qr"``.
 ///
-/// Reference: Kaneko, Fiori and Tanaka, "Empirical arithmetic averaging over the compact Stiefel manifold", IEEE Trans. Signal Process. 61, 2013.
+/// Reference: Kaneko, Fiori and Tanaka, "Empirical arithmetic averaging over the compact Stiefel
+/// manifold", IEEE Trans. Signal Process. 61, 2013.
 #[pyfunction]
 #[pyo3(signature = (previous, points, weights = None, *, kind = "polar"))]
 pub(crate) fn ret_avg<'py>(
@@ -117,11 +127,13 @@ pub(crate) fn ret_avg<'py>(
     })
 }
 
-/// The R-barycenter: the fixed point of ``G <- R_G(sum w_i R_G^-1(W_i))``, from ``proj_avg`` on.
+/// The R-barycenter: the fixed point of ``G <- R_G(sum w_i R_G^-1(W_i))``.
 ///
-/// Points ``(m, p, k)`` and weights ``(m)`` give ``(p, k)``; the retraction is ``"polar"`` or ``"qr"``.
+/// The iteration starts at ``proj_avg``. Points ``(m, p, k)`` and weights ``(m)`` give ``(p, k)``.
+/// The retraction is ``"polar"`` or ``"qr"``.
 ///
-/// Reference: Bouchard et al., "Beyond R-barycenters: an effective averaging method on Stiefel and Grassmann manifolds", 2025.
+/// Reference: Bouchard et al., "Beyond R-barycenters: an effective averaging method on Stiefel and
+/// Grassmann manifolds", 2025.
 #[pyfunction]
 #[pyo3(signature = (points, weights = None, *, kind = "polar", tolerance = 1e-12, max_iterations = 200))]
 pub(crate) fn r_barycenter<'py>(
@@ -138,11 +150,13 @@ pub(crate) fn r_barycenter<'py>(
     }))
 }
 
-/// The Karcher mean: the minimiser of ``sum w_i d(Y, W_i)^2`` with the geodesic distance, by ``Y <- Exp_Y(sum w_i Log_Y(W_i))``.
+/// The Karcher mean: the minimiser of ``sum w_i d(Y, W_i)^2`` with the geodesic distance.
 ///
-/// Points ``(m, p, k)`` and weights ``(m)`` give ``(p, k)``; the metric is ``"embedded"`` or ``"canonical"``.
+/// The iteration is ``Y <- Exp_Y(sum w_i Log_Y(W_i))``. Points ``(m, p, k)`` and weights ``(m)``
+/// give ``(p, k)``. The metric is ``"embedded"`` or ``"canonical"``.
 ///
-/// Reference: Karcher, "Riemannian center of mass and mollifier smoothing", Commun. Pure Appl. Math. 30, 1977.
+/// Reference: Karcher, "Riemannian center of mass and mollifier smoothing", Commun. Pure Appl.
+/// Math. 30, 1977.
 #[pyfunction]
 #[pyo3(signature = (points, weights = None, *, metric = "embedded", tolerance = 1e-12, max_iterations = 200))]
 pub(crate) fn karcher_mean<'py>(
@@ -159,11 +173,12 @@ pub(crate) fn karcher_mean<'py>(
     }))
 }
 
-/// How much points agree: the smallest singular value of ``sum w_i W_i / sum w_i``, 1 when they are equal and 0 when some direction cancels.
+/// The agreement of points: the smallest singular value of ``sum w_i W_i / sum w_i``.
 ///
-/// Points ``(m, p, k)`` and weights ``(m)`` give a number.
+/// It is 1 for equal points and 0 if some direction cancels. Points ``(m, p, k)`` and weights
+/// ``(m)`` give a number.
 ///
-/// Reference: Chikuse, "Statistics on Special Manifolds", 2003, section 2.4 (the modal orientation).
+/// Reference: Chikuse, "Statistics on Special Manifolds", 2003, section 2.4 (modal orientation).
 #[pyfunction]
 #[pyo3(signature = (points, weights = None))]
 pub(crate) fn consensus<'py>(

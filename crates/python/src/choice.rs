@@ -1,4 +1,4 @@
-//! Words that choose among a few ways, whole numbers, and weights.
+//! Conversion of arguments: named choices, whole numbers and weights.
 
 use fedspd_manifold::{IterationLimits, RetractionKind, SpdMetric, StiefelMetric};
 use numpy::PyReadonlyArray1;
@@ -15,7 +15,7 @@ fn choose<T: Copy>(what: &str, word: &str, choices: &[(&str, T)]) -> PyResult<T>
     })
 }
 
-/// The metric of SPD matrices, by the name that pyRiemann users know.
+/// Returns the metric of SPD matrices for a pyRiemann-style name.
 pub(crate) fn spd_metric(word: &str) -> PyResult<SpdMetric> {
     choose(
         "metric",
@@ -32,7 +32,7 @@ pub(crate) fn retraction(word: &str) -> PyResult<RetractionKind> {
     choose("retraction", word, &[("polar", RetractionKind::Polar), ("qr", RetractionKind::Qr)])
 }
 
-/// A whole number that is not negative: what does not fit is refused by name.
+/// Converts a whole number to `usize`; the error names the argument.
 pub(crate) fn whole(name: &str, value: i128) -> PyResult<usize> {
     usize::try_from(value).map_err(|_| {
         let most = usize::MAX;
@@ -40,16 +40,16 @@ pub(crate) fn whole(name: &str, value: i128) -> PyResult<usize> {
     })
 }
 
-/// When an iteration ends.
+/// Returns the limits of an iteration.
 pub(crate) fn limits(tolerance: f64, max_iterations: i128) -> PyResult<IterationLimits> {
     if !(tolerance.is_finite() && tolerance >= 0.0) {
-        let fault = format!("tolerance is {tolerance}; it must be a number that is not negative");
+        let fault = format!("tolerance is {tolerance}; it must be a finite number of 0 or more");
         return Err(PyValueError::new_err(fault));
     }
     Ok(IterationLimits { tolerance, iterations: whole("max_iterations", max_iterations)? })
 }
 
-/// Weights: real numbers in a sequence of any type. They are few, so that a copy does no harm.
+/// Weights: a sequence of real numbers of any type. They are few, so a copy is cheap.
 pub(crate) struct Weights(pub(crate) Vec<f64>);
 
 impl<'py> FromPyObject<'_, 'py> for Weights {
@@ -59,7 +59,7 @@ impl<'py> FromPyObject<'_, 'py> for Weights {
         let numpy = object.py().import("numpy")?;
         let array = numpy.call_method1("asarray", (object,))?;
         let kind = array.getattr("dtype")?;
-        // Booleans, whole and floating-point numbers.
+        // Booleans, signed and unsigned integers, and floating-point numbers.
         if !"biuf".contains(&kind.getattr("kind")?.extract::<String>()?) {
             return Err(PyTypeError::new_err(format!(
                 "expected weights that are real numbers, found {kind}"

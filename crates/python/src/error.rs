@@ -1,43 +1,41 @@
-//! Faults as Python users expect them: values that will not do are a `ValueError`, files that cannot be read an `OSError`.
+//! Faults as Python exceptions: invalid values raise a `ValueError`, unreadable files an `OSError`.
 
 use fedspd_manifold::Error as Fault;
 use pyo3::PyErr;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyOSError, PyValueError};
 
-create_exception!(
-    fedspd,
-    Error,
-    PyValueError,
-    "What cannot be done with these numbers or settings, and why."
-);
+create_exception!(fedspd, Error, PyValueError, "Invalid numbers or settings, with the reason.");
 create_exception!(
     fedspd,
     NotPositiveDefiniteError,
     Error,
     "A matrix has an eigenvalue that is not positive."
 );
-create_exception!(fedspd, ConvergenceError, Error, "An iteration did not come to its end.");
+create_exception!(fedspd, ConvergenceError, Error, "An iteration did not converge.");
 
-/// A fault of the geometry.
+/// Converts a fault of the geometry.
 pub(crate) fn of_geometry(fault: &Fault) -> PyErr {
     told(fault, fault.to_string())
 }
 
-/// A fault in one of so many matrices that were looked at one by one.
+/// Converts a fault in matrix `place` of `count` matrices.
 pub(crate) fn of_stack(mut fault: Fault, place: usize, count: usize) -> PyErr {
     let text = match matrix_of(&mut fault) {
         Some(matrix) => {
             *matrix = place;
             fault.to_string()
         }
-        None if count > 1 => format!("place {place} of the stack: {fault}"),
+        None if count > 1 => format!("index {place} of the stack: {fault}"),
         None => fault.to_string(),
     };
     told(&fault, text)
 }
 
-/// A fault in one of so many pairs of matrices, where the geometry numbers the arguments. Which one is not finite, `in_first` says of a row and a column.
+/// Converts a fault in pair `place` of `count` pairs of matrices.
+///
+/// The geometry reports which argument is at fault, except for values that are not finite.
+/// `in_first` tells whether the first matrix is not finite at a row and a column.
 pub(crate) fn of_pair(
     mut fault: Fault,
     place: usize,
@@ -55,7 +53,7 @@ pub(crate) fn of_pair(
             format!("in the {which} array, {fault}")
         }
         None if count == 1 => fault.to_string(),
-        None => format!("place {place} of the stack: {fault}"),
+        None => format!("index {place} of the stack: {fault}"),
     };
     told(&fault, text)
 }
@@ -82,7 +80,7 @@ fn told(fault: &Fault, text: String) -> PyErr {
     }
 }
 
-/// A fault of data, settings or training, with what can be done about it.
+/// Converts a fault of data, settings or training, with its hint.
 pub(crate) fn of_experiment(fault: &fedspd_experiment::Error) -> PyErr {
     let text = match fault.hint() {
         Some(hint) => format!("{fault}; {hint}"),

@@ -1,6 +1,7 @@
 //! The Rust half of the Python package: `fedspd._core`.
 //!
-//! What Python users see is in `python/fedspd`; here arrays become slices, faults become exceptions, and the interpreter is let go while Rust works.
+//! The public package is in `python/fedspd`. This crate converts arrays to slices and faults to
+//! exceptions, and releases the interpreter while Rust works.
 // Arguments from Python arrive by value.
 #![allow(clippy::needless_pass_by_value)]
 
@@ -20,7 +21,7 @@ use std::ffi::OsString;
 
 use pyo3::prelude::*;
 
-/// Runs the `fedspd` command: words in, the first its name; exit code out.
+/// Runs the `fedspd` command and returns its exit code. The first word is the program's name.
 #[pyfunction]
 fn command(python: Python<'_>, words: Vec<OsString>) -> u8 {
     python.detach(|| fedspd::command(words))

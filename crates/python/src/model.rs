@@ -1,13 +1,15 @@
-//! Training on arrays and what came of it: the training of `fedspd run`, without its folder.
+//! Training on arrays, and trained models: the same training as `fedspd run`, without a run folder.
 
 use std::collections::HashSet;
 use std::ops::Range;
 use std::path::Path;
 
-use fedspd_eeg::{About, Covariances, MICROVOLTS, Making, NO_UNIT, Origin, SQUARE_MICROVOLTS, Trials};
-use fedspd_experiment::config::{Config, ModelKind, Override};
+use fedspd_eeg::{
+    About, Covariances, MICROVOLTS, Making, NO_UNIT, Origin, SQUARE_MICROVOLTS, Trials, sample_by_sample,
+};
+use fedspd_experiment::config::{Config, Override};
 use fedspd_experiment::{Content, Experiment, Predictor, fit};
-use fedspd_nn::file::Network;
+use fedspd_nn::Input;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -16,12 +18,14 @@ use crate::arrays::{Array, Number, give, typed, written};
 use crate::error::of_experiment;
 use crate::watch::watched;
 
-/// Where the trials of a configuration come from has no say here; what prepared data cannot follow is refused.
+/// A configuration with prepared data. The file is not read; it rules out settings that prepared
+/// data do not support.
 const SETTINGS: &str = "version = 1\n[data]\nname = \"arrays.npz\"\n";
 
 /// A trained network.
 ///
-/// ``Model(data)`` takes the bytes of a model file (safetensors); ``bytes(model)`` gives them back. Models are pickled as these bytes.
+/// ``Model(data)`` takes the bytes of a model file (safetensors). ``bytes(model)`` returns them.
+/// Models are pickled as these bytes.
 #[pyclass(frozen, module = "fedspd")]
 pub(crate) struct Model {
     bytes: Vec<u8>,
@@ -71,27 +75,23 @@ impl Model {
         Ok(all)
     }
 
-    /// The probabilities of the classes of each trial: ``(trials, n, n)`` or ``(trials, inputs, n, n)`` of an SPDnet, ``(trials, channels, samples)`` of an EEGNet, give ``(trials, classes)``.
+    /// Returns the class probabilities ``(trials, classes)`` of each trial.
+    ///
+    /// An SPDnet takes ``(trials, n, n)`` or ``(trials, inputs, n, n)``, an EEGNet
+    /// ``(trials, channels, samples)``.
     fn predict_proba<'py>(&self, python: Python<'py>, trials: Array<'py>) -> PyResult<Bound<'py, PyAny>> {
         let manifest = self.predictor.manifest();
         typed!(trials => {
-            let (shape, raw) = (trials.shape(), matches!(manifest.network, Network::EegNet(_)));
-            let expected = match &manifest.network {
-                Network::SpdNet(config) if config.inputs == 1 => vec![config.dimensions[0]; 2],
-                Network::SpdNet(config) => vec![config.inputs, config.dimensions[0], config.dimensions[0]],
-                Network::EegNet(config) => vec![config.channels, config.samples],
-                _ => shape.get(1..).unwrap_or_default().to_vec(),
-            };
+            let (shape, reads) = (trials.shape(), manifest.network.kind().reads());
+            let expected = manifest.network.trial_shape();
             if shape.is_empty() || shape[1..] != expected {
                 let (expected, found) = (written(&expected).replacen('(', "(trials, ", 1), written(shape));
-                let fault = format!("expected trials of shape {expected}, which the model was trained on, found {found}");
+                let fault = format!("expected trials of shape {expected}, as in training, found {found}");
                 return Err(PyValueError::new_err(fault));
             }
-            // No more than a few trials are copied at a time.
+            // Only a few trials are copied at a time.
             let (size, numbers) = (expected.iter().product::<usize>(), trials.numbers()?);
-            let read = |some: Range<usize>| {
-                as_read(raw.then_some(expected[expected.len() - 1]), size, &numbers[some.start * size..some.end * size])
-            };
+            let read = |some: Range<usize>| as_read(reads, &expected, &numbers[some.start * size..some.end * size]);
             let made = python.detach(|| self.predictor.probabilities(shape[0], read));
             let made = made.map_err(|fault| of_experiment(&fault))?;
             give(python, made, &shape[..1], &[manifest.classes.len()])
@@ -99,19 +99,17 @@ impl Model {
     }
 }
 
-/// Trials of so many numbers each in the order in which networks read them: of raw trials, `EEGNet` takes so many samples with all channels each.
-fn as_read<T: Number>(samples: Option<usize>, size: usize, numbers: &[T]) -> Vec<f64> {
-    let Some(samples) = samples else { return T::widen(numbers).into_owned() };
-    let mut turned = Vec::with_capacity(numbers.len());
-    for trial in numbers.chunks_exact(size) {
-        for sample in 0..samples {
-            turned.extend(trial[sample..].iter().step_by(samples).map(|number| number.to_f64()));
+/// Trials of a shape in the order in which networks read them.
+fn as_read<T: Number>(reads: Input, shape: &[usize], numbers: &[T]) -> Vec<f64> {
+    match (reads, shape) {
+        (Input::Samples, &[channels, samples]) => {
+            sample_by_sample(channels, samples, numbers, |number| number.to_f64())
         }
+        _ => T::widen(numbers).into_owned(),
     }
-    turned
 }
 
-/// What there is to train on: the shape is that of trials, and as many labels, subjects and names of channels as it says.
+/// Checks the shape of trials, and the number of labels, subjects and channel names.
 fn check_training(
     raw: bool,
     shape: &[usize],
@@ -131,20 +129,20 @@ fn check_training(
         return refused(format!("expected trials of shape {expected}, found {}", written(shape)));
     }
     if labels != shape[0] || subjects != shape[0] {
-        return refused(format!("{} trials with {labels} labels and {subjects} subjects", shape[0]));
+        return refused(format!("{} trials but {labels} labels and {subjects} subjects", shape[0]));
     }
     let rows = shape[shape.len() - 2];
     if channels.len() != rows {
-        return refused(format!("{} names of channels for trials of {rows} channels", channels.len()));
+        return refused(format!("{} channel names for trials with {rows} channels", channels.len()));
     }
     let mut seen = HashSet::new();
     match channels.iter().find(|name| !seen.insert(*name)) {
-        Some(twice) => refused(format!("there are two channels called {twice:?}")),
+        Some(twice) => refused(format!("the channel name {twice:?} occurs twice")),
         None => Ok(()),
     }
 }
 
-/// The unit of trials or of their covariances, by the words of prepared files; microvolts if nothing is said.
+/// Returns the unit of trials or covariances as prepared files write it; microvolts by default.
 fn unit_of(raw: bool, unit: Option<String>) -> PyResult<String> {
     let known = if raw { MICROVOLTS } else { SQUARE_MICROVOLTS };
     match unit {
@@ -152,8 +150,7 @@ fn unit_of(raw: bool, unit: Option<String>) -> PyResult<String> {
         Some(unit) if unit == known || unit == NO_UNIT => Ok(unit),
         Some(unit) => {
             let what = if raw { "raw trials" } else { "covariances" };
-            let fault =
-                format!("unit is {unit:?}; that of {what} must be {known:?}, or {NO_UNIT:?} for none");
+            let fault = format!("unit is {unit:?}; for {what} it must be {known:?}, or {NO_UNIT:?} for none");
             Err(PyValueError::new_err(fault))
         }
     }
@@ -161,8 +158,10 @@ fn unit_of(raw: bool, unit: Option<String>) -> PyResult<String> {
 
 /// Trains a network on arrays, as ``fedspd run`` trains on a file.
 ///
-/// ``trials`` is ``(trials, n, n)`` or ``(trials, inputs, n, n)`` for SPDnet, ``(trials, channels, samples)`` for EEGNet; ``labels`` are places in ``classes``; ``subjects`` says
-/// whose each trial is. ``settings`` are keys of the configuration, such as ``train.lr=1e-3``. Progress goes to ``watch``, a logger.
+/// ``trials`` is ``(trials, n, n)`` or ``(trials, inputs, n, n)`` for SPDnet,
+/// ``(trials, channels, samples)`` for EEGNet. ``labels`` are indices into ``classes``.
+/// ``subjects`` holds the subject of each trial. ``settings`` are configuration keys with values,
+/// such as ``train.lr=1e-3``. Progress goes to the logger ``watch``.
 #[pyfunction]
 #[pyo3(signature = (trials, labels, classes, subjects, settings, *, channels, sfreq, unit, watch))]
 #[allow(clippy::too_many_arguments)] // keywords of Python, called by one class
@@ -181,13 +180,13 @@ pub(crate) fn train<'py>(
     let overrides: Result<Vec<Override>, _> = settings.iter().map(|setting| setting.parse()).collect();
     let config = overrides.and_then(|overrides| Config::parse(SETTINGS, "the settings", &overrides));
     let config = config.map_err(|fault| of_experiment(&fault.into()))?;
-    let raw = config.model.kind == ModelKind::Eegnet;
+    let reads = config.model.kind.reads();
+    let raw = reads == Input::Samples;
     let shape = typed!(trials => trials.shape().to_vec());
     check_training(raw, &shape, labels.len(), subjects.len(), &channels)?;
     let unit = unit_of(raw, unit)?;
-    // The one copy that training needs: it keeps the trials while the interpreter goes on.
-    let (size, samples) = (shape[1..].iter().product(), raw.then_some(shape[shape.len() - 1]));
-    let numbers = typed!(trials => as_read(samples, size, trials.numbers()?));
+    // The only copy: training keeps the trials while the interpreter is released.
+    let numbers = typed!(trials => as_read(reads, &shape[1..], trials.numbers()?));
     let origin = |(label, subject)| Origin { label, subject, session: "1".into(), run: "1".into() };
     let origins = labels.into_iter().zip(subjects).map(origin).collect();
     let about = About { classes, channels, sfreq, unit, making: Making::default(), origins };

@@ -8,7 +8,10 @@ use crate::error::of_experiment;
 
 type Parts<'py> = (Bound<'py, PyAny>, Vec<String>, Vec<String>, Vec<String>);
 
-/// Covariances of ten subjects of PhysionetMI, in square microvolts: matrices ``(trials, 64, 64)``, and lists of the class and the subject of each trial and of the channels.
+/// Returns covariances of ten PhysionetMI subjects, in square microvolts.
+///
+/// The result holds matrices ``(trials, 64, 64)``, the class of each trial, the subject of each
+/// trial, and the channel names.
 #[pyfunction]
 pub(crate) fn load_sample(python: Python<'_>) -> PyResult<Parts<'_>> {
     let covariances = python.detach(sample::sample).map_err(|fault| of_experiment(&fault.into()))?;

@@ -23,9 +23,10 @@ fn distance<'py>(python: Python<'py>, a: &Array<'py>, b: &Array<'py>, metric: Sp
 
 /// The affine-invariant distance ``|log(A^-1/2 B A^-1/2)|`` of SPD matrices.
 ///
-/// Two stacks ``(..., n, n)`` give ``(...)``; one matrix against a stack goes with all of it.
+/// Two stacks ``(..., n, n)`` give ``(...)``. A single matrix is paired with the whole stack.
 ///
-/// Reference: Pennec, Fillard and Ayache, "A Riemannian framework for tensor computing", Int. J. Comput. Vis. 66, 2006.
+/// Reference: Pennec, Fillard and Ayache, "A Riemannian framework for tensor computing", Int. J.
+/// Comput. Vis. 66, 2006.
 #[pyfunction]
 pub(crate) fn distance_riemannian<'py>(python: Python<'py>, a: Array<'py>, b: Array<'py>) -> Given<'py> {
     distance(python, &a, &b, SpdMetric::AffineInvariant)
@@ -33,9 +34,10 @@ pub(crate) fn distance_riemannian<'py>(python: Python<'py>, a: Array<'py>, b: Ar
 
 /// The log-Euclidean distance ``|log A - log B|`` of SPD matrices.
 ///
-/// Two stacks ``(..., n, n)`` give ``(...)``; one matrix against a stack goes with all of it.
+/// Two stacks ``(..., n, n)`` give ``(...)``. A single matrix is paired with the whole stack.
 ///
-/// Reference: Arsigny et al., "Geometric means in a novel vector space structure on symmetric positive-definite matrices", SIAM J. Matrix Anal. Appl. 29, 2007.
+/// Reference: Arsigny et al., "Geometric means in a novel vector space structure on symmetric
+/// positive-definite matrices", SIAM J. Matrix Anal. Appl. 29, 2007.
 #[pyfunction]
 pub(crate) fn distance_logeuclid<'py>(python: Python<'py>, a: Array<'py>, b: Array<'py>) -> Given<'py> {
     distance(python, &a, &b, SpdMetric::LogEuclidean)
@@ -43,7 +45,8 @@ pub(crate) fn distance_logeuclid<'py>(python: Python<'py>, a: Array<'py>, b: Arr
 
 /// The point at time ``t`` on the geodesic from ``A`` (time 0) to ``B`` (time 1), ``(..., n, n)``.
 ///
-/// ``"riemannian"``: ``A^1/2 (A^-1/2 B A^-1/2)^t A^1/2``; ``"logeuclid"``: ``exp((1 - t) log A + t log B)``.
+/// ``"riemannian"``: ``A^1/2 (A^-1/2 B A^-1/2)^t A^1/2``;
+/// ``"logeuclid"``: ``exp((1 - t) log A + t log B)``.
 ///
 /// Reference: Bhatia, "Positive Definite Matrices", 2007, chapter 6.
 #[pyfunction]
@@ -70,9 +73,11 @@ fn number<T: Number>(value: f64) -> T {
 
 /// The end of the geodesic from ``base`` with velocity ``tangents``, ``(..., n, n)``.
 ///
-/// ``"riemannian"``: ``P^1/2 exp(P^-1/2 X P^-1/2) P^1/2``; ``"logeuclid"``: ``exp(log P + D log(P)[X])``.
+/// ``"riemannian"``: ``P^1/2 exp(P^-1/2 X P^-1/2) P^1/2``;
+/// ``"logeuclid"``: ``exp(log P + D log(P)[X])``.
 ///
-/// Reference: Pennec, Fillard and Ayache, "A Riemannian framework for tensor computing", Int. J. Comput. Vis. 66, 2006.
+/// Reference: Pennec, Fillard and Ayache, "A Riemannian framework for tensor computing", Int. J.
+/// Comput. Vis. 66, 2006.
 #[pyfunction]
 #[pyo3(signature = (base, tangents, *, metric = "riemannian"))]
 pub(crate) fn exp_map<'py>(
@@ -92,9 +97,11 @@ pub(crate) fn exp_map<'py>(
 
 /// The initial velocity of the geodesic from ``base`` to ``points``, ``(..., n, n)``.
 ///
-/// ``"riemannian"``: ``P^1/2 log(P^-1/2 Y P^-1/2) P^1/2``; ``"logeuclid"``: ``D exp(log P)[log Y - log P]``.
+/// ``"riemannian"``: ``P^1/2 log(P^-1/2 Y P^-1/2) P^1/2``;
+/// ``"logeuclid"``: ``D exp(log P)[log Y - log P]``.
 ///
-/// Reference: Pennec, Fillard and Ayache, "A Riemannian framework for tensor computing", Int. J. Comput. Vis. 66, 2006.
+/// Reference: Pennec, Fillard and Ayache, "A Riemannian framework for tensor computing", Int. J.
+/// Comput. Vis. 66, 2006.
 #[pyfunction]
 #[pyo3(signature = (base, points, *, metric = "riemannian"))]
 pub(crate) fn log_map<'py>(
@@ -138,7 +145,9 @@ fn mean<'py>(
     })
 }
 
-/// The fault of a mean, which may have been noticed in a matrix on the way, as one of the first matrix that is not positive definite.
+/// Returns the fault of a mean, with the index of the first matrix that is not positive definite.
+///
+/// The mean may report the fault in an intermediate matrix.
 fn traced<T: Number>(stack: Stack<'_, T>, fault: Error) -> Error {
     if !matches!(fault, Error::NotPositiveDefinite { .. }) {
         return fault;
@@ -155,12 +164,15 @@ fn traced<T: Number>(stack: Stack<'_, T>, fault: Error) -> Error {
     }
 }
 
-/// The Riemannian (Karcher) mean of SPD matrices: the minimiser of ``sum w_i d(G, X_i)^2`` with the affine-invariant distance.
+/// The Riemannian (Karcher) mean of SPD matrices.
 ///
-/// ``(m, n, n)`` and weights ``(m)`` give ``(n, n)``. By the flow ``G <- G^1/2 exp(s sum w_i log(G^-1/2 X_i G^-1/2)) G^1/2`` with a step that
-/// always contracts; a warning says when ``max_iterations`` were not enough.
+/// It minimises ``sum w_i d(G, X_i)^2`` with the affine-invariant distance. ``(m, n, n)`` and
+/// weights ``(m)`` give ``(n, n)``. The iteration is
+/// ``G <- G^1/2 exp(s sum w_i log(G^-1/2 X_i G^-1/2)) G^1/2``, with a step ``s`` that always
+/// contracts. A warning is issued if it does not converge in ``max_iterations``.
 ///
-/// Reference: Bini and Iannazzo, "Computing the Karcher mean of symmetric positive definite matrices", Linear Algebra Appl. 438, 2013.
+/// Reference: Bini and Iannazzo, "Computing the Karcher mean of symmetric positive definite
+/// matrices", Linear Algebra Appl. 438, 2013.
 #[pyfunction]
 #[pyo3(signature = (matrices, weights = None, *, tolerance = 1e-12, max_iterations = 200))]
 pub(crate) fn mean_riemannian<'py>(
@@ -173,9 +185,12 @@ pub(crate) fn mean_riemannian<'py>(
     mean(python, &matrices, weights, SpdMetric::AffineInvariant, limits(tolerance, max_iterations)?)
 }
 
-/// The log-Euclidean mean ``exp(sum w_i log X_i)`` of SPD matrices: ``(m, n, n)`` and weights ``(m)`` give ``(n, n)``.
+/// The log-Euclidean mean ``exp(sum w_i log X_i)`` of SPD matrices.
 ///
-/// Reference: Arsigny et al., "Geometric means in a novel vector space structure on symmetric positive-definite matrices", SIAM J. Matrix Anal. Appl. 29, 2007.
+/// ``(m, n, n)`` and weights ``(m)`` give ``(n, n)``.
+///
+/// Reference: Arsigny et al., "Geometric means in a novel vector space structure on symmetric
+/// positive-definite matrices", SIAM J. Matrix Anal. Appl. 29, 2007.
 #[pyfunction]
 #[pyo3(signature = (matrices, weights = None))]
 pub(crate) fn mean_logeuclid<'py>(
@@ -186,9 +201,12 @@ pub(crate) fn mean_logeuclid<'py>(
     mean(python, &matrices, weights, SpdMetric::LogEuclidean, IterationLimits::default())
 }
 
-/// Recentres SPD matrices: ``G^-1/2 X_i G^-1/2``, which carries the reference ``G`` to the identity. ``(..., n, n)`` and ``(n, n)`` give ``(..., n, n)``.
+/// Recentres SPD matrices: ``G^-1/2 X_i G^-1/2``, which maps the reference ``G`` to the identity.
 ///
-/// Reference: Zanini et al., "Transfer learning: a Riemannian geometry framework with applications to brain-computer interfaces", IEEE Trans. Biomed. Eng. 65, 2018.
+/// ``(..., n, n)`` and ``(n, n)`` give ``(..., n, n)``.
+///
+/// Reference: Zanini et al., "Transfer learning: a Riemannian geometry framework with applications
+/// to brain-computer interfaces", IEEE Trans. Biomed. Eng. 65, 2018.
 #[pyfunction]
 pub(crate) fn whiten<'py>(python: Python<'py>, matrices: Array<'py>, reference: Array<'py>) -> Given<'py> {
     typed!(matrices, reference => {

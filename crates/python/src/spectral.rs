@@ -27,8 +27,9 @@ fn apply<'py, T: Number>(
 
 /// Eigenvalues, ascending, and eigenvectors of symmetric matrices: ``A = U diag(l) U^T``.
 ///
-/// ``(..., n, n)`` gives ``(..., n)`` and ``(..., n, n)``, whose columns are the eigenvectors. Several matrices are decomposed at once, one in
-/// each lane of the processor's vectors; the numbers do not depend on how many there are.
+/// ``(..., n, n)`` gives ``(..., n)`` and ``(..., n, n)``, with eigenvectors as columns. Several
+/// matrices are decomposed at once, one in each SIMD lane. The results do not depend on the number
+/// of matrices.
 ///
 /// Reference: Golub and Van Loan, "Matrix Computations", 4th edition, section 8.3 (tridiagonal QL).
 #[pyfunction]
@@ -76,7 +77,9 @@ pub(crate) fn sqrtm<'py>(python: Python<'py>, matrices: Array<'py>) -> Given<'py
     typed!(matrices => apply(python, matrices, SpectralFunction::Sqrt))
 }
 
-/// The inverse square root ``U diag(1/sqrt l) U^T`` of SPD matrices, ``(..., n, n)`` to ``(..., n, n)``.
+/// The inverse square root ``U diag(1/sqrt l) U^T`` of SPD matrices.
+///
+/// ``(..., n, n)`` to ``(..., n, n)``.
 ///
 /// Reference: Higham, "Functions of Matrices", 2008.
 #[pyfunction]
@@ -92,7 +95,9 @@ pub(crate) fn powm<'py>(python: Python<'py>, matrices: Array<'py>, exponent: f64
     typed!(matrices => apply(python, matrices, SpectralFunction::Power(number(exponent))))
 }
 
-/// The rectification ``U diag(max(l, floor)) U^T`` of symmetric matrices, ``(..., n, n)`` to ``(..., n, n)``.
+/// The rectification ``U diag(max(l, floor)) U^T`` of symmetric matrices.
+///
+/// ``(..., n, n)`` to ``(..., n, n)``.
 ///
 /// Reference: Huang and Van Gool, "A Riemannian network for SPD matrix learning", AAAI 2017.
 #[pyfunction]
@@ -112,9 +117,12 @@ fn vector<'py>(python: Python<'py>, matrices: &Array<'py>, kind: Vectorisation) 
     })
 }
 
-/// All entries, row by row: ``(..., n, n)`` to ``(..., n n)``. What the paper's network puts before its linear layer.
+/// All entries, row by row: ``(..., n, n)`` to ``(..., n n)``.
 ///
-/// Reference: Magnus and Neudecker, "The elimination matrix: some lemmas and applications", SIAM J. Algebraic Discrete Methods 1, 1980.
+/// The paper's network uses it before its linear layer.
+///
+/// Reference: Magnus and Neudecker, "The elimination matrix: some lemmas and applications", SIAM J.
+/// Algebraic Discrete Methods 1, 1980.
 #[pyfunction]
 pub(crate) fn vec<'py>(python: Python<'py>, matrices: Array<'py>) -> Given<'py> {
     vector(python, &matrices, Vectorisation::Vec)
@@ -122,15 +130,20 @@ pub(crate) fn vec<'py>(python: Python<'py>, matrices: Array<'py>) -> Given<'py> 
 
 /// The lower triangle, row by row: ``(..., n, n)`` to ``(..., n (n + 1)/2)``.
 ///
-/// Reference: Magnus and Neudecker, "The elimination matrix: some lemmas and applications", SIAM J. Algebraic Discrete Methods 1, 1980.
+/// Reference: Magnus and Neudecker, "The elimination matrix: some lemmas and applications", SIAM J.
+/// Algebraic Discrete Methods 1, 1980.
 #[pyfunction]
 pub(crate) fn vech<'py>(python: Python<'py>, matrices: Array<'py>) -> Given<'py> {
     vector(python, &matrices, Vectorisation::Vech)
 }
 
-/// The lower triangle, row by row, with off-diagonal entries times ``sqrt 2``: ``<v(A), v(B)> = tr(A B)``. ``(..., n, n)`` to ``(..., n (n + 1)/2)``.
+/// The lower triangle, row by row, with off-diagonal entries times ``sqrt 2``.
 ///
-/// Reference: Barachant et al., "Multiclass brain-computer interface classification by Riemannian geometry", IEEE Trans. Biomed. Eng. 59, 2012.
+/// It preserves inner products: ``<v(A), v(B)> = tr(A B)``. ``(..., n, n)`` to
+/// ``(..., n (n + 1)/2)``.
+///
+/// Reference: Barachant et al., "Multiclass brain-computer interface classification by Riemannian
+/// geometry", IEEE Trans. Biomed. Eng. 59, 2012.
 #[pyfunction]
 pub(crate) fn isometric_vech<'py>(python: Python<'py>, matrices: Array<'py>) -> Given<'py> {
     vector(python, &matrices, Vectorisation::IsometricVech)

@@ -15,7 +15,9 @@ fn checked<T>(made: Result<T, Error>) -> PyResult<T> {
     made.map_err(|fault| of_geometry(&fault))
 }
 
-/// The polar factor ``uf(A) = A (A^T A)^-1/2``: the nearest matrix with orthonormal columns. ``(..., p, k)`` to ``(..., p, k)``, ``p >= k``.
+/// The polar factor ``uf(A) = A (A^T A)^-1/2``: the nearest matrix with orthonormal columns.
+///
+/// ``(..., p, k)`` to ``(..., p, k)``, ``p >= k``.
 ///
 /// Reference: Higham, "Functions of Matrices", 2008, chapter 8.
 #[pyfunction]
@@ -27,9 +29,12 @@ pub(crate) fn polar<'py>(python: Python<'py>, matrices: Array<'py>) -> Given<'py
     })
 }
 
-/// The QR factor ``qf(A)``: ``A = Q R`` with a positive diagonal of ``R``. ``(..., p, k)`` to ``(..., p, k)``, ``p >= k``.
+/// The QR factor ``qf(A)``: ``A = Q R`` with a positive diagonal of ``R``.
 ///
-/// Reference: Absil, Mahony and Sepulchre, "Optimization Algorithms on Matrix Manifolds", 2008, example 4.1.3.
+/// ``(..., p, k)`` to ``(..., p, k)``, ``p >= k``.
+///
+/// Reference: Absil, Mahony and Sepulchre, "Optimization Algorithms on Matrix Manifolds", 2008,
+/// example 4.1.3.
 #[pyfunction]
 pub(crate) fn qr_factor<'py>(python: Python<'py>, matrices: Array<'py>) -> Given<'py> {
     typed!(matrices => {
@@ -45,9 +50,10 @@ pub(crate) fn qr_factor<'py>(python: Python<'py>, matrices: Array<'py>) -> Given
 
 /// The projection to the tangent space at ``base``: ``P_W(X) = X - W sym(W^T X)``. ``(..., p, k)``.
 ///
-/// Of a Euclidean gradient it makes the Riemannian one.
+/// It turns a Euclidean gradient into the Riemannian gradient.
 ///
-/// Reference: Absil, Mahony and Sepulchre, "Optimization Algorithms on Matrix Manifolds", 2008, example 3.6.2.
+/// Reference: Absil, Mahony and Sepulchre, "Optimization Algorithms on Matrix Manifolds", 2008,
+/// example 3.6.2.
 #[pyfunction]
 pub(crate) fn tangent_project<'py>(
     python: Python<'py>,
@@ -61,9 +67,12 @@ pub(crate) fn tangent_project<'py>(
     })
 }
 
-/// The orthographic lifting of points to the tangent space at ``base``: ``L_W(Y) = P_W(Y - W)``. ``(..., p, k)``.
+/// The orthographic lifting of points to the tangent space at ``base``: ``L_W(Y) = P_W(Y - W)``.
 ///
-/// Reference: Kaneko, Fiori and Tanaka, "Empirical arithmetic averaging over the compact Stiefel manifold", IEEE Trans. Signal Process. 61, 2013.
+/// ``(..., p, k)``.
+///
+/// Reference: Kaneko, Fiori and Tanaka, "Empirical arithmetic averaging over the compact Stiefel
+/// manifold", IEEE Trans. Signal Process. 61, 2013.
 #[pyfunction]
 pub(crate) fn lift<'py>(python: Python<'py>, base: Array<'py>, points: Array<'py>) -> Given<'py> {
     typed!(base, points => {
@@ -73,17 +82,21 @@ pub(crate) fn lift<'py>(python: Python<'py>, base: Array<'py>, points: Array<'py
     })
 }
 
-/// Transport of tangent vectors to the tangent space at ``target``, by projection: ``P_W(X)``. ``(..., p, k)``.
+/// Transport of tangent vectors to the tangent space at ``target``, by projection: ``P_W(X)``.
 ///
-/// Reference: Absil, Mahony and Sepulchre, "Optimization Algorithms on Matrix Manifolds", 2008, section 8.1.3.
+/// ``(..., p, k)``.
+///
+/// Reference: Absil, Mahony and Sepulchre, "Optimization Algorithms on Matrix Manifolds", 2008,
+/// section 8.1.3.
 #[pyfunction]
 pub(crate) fn transport<'py>(python: Python<'py>, target: Array<'py>, tangents: Array<'py>) -> Given<'py> {
     tangent_project(python, target, tangents)
 }
 
-/// How far matrices are from having orthonormal columns: ``|W^T W - I|``. ``(..., p, k)`` to ``(...)``.
+/// The distance from orthonormal columns: ``|W^T W - I|``. ``(..., p, k)`` to ``(...)``.
 ///
-/// Reference: Absil, Mahony and Sepulchre, "Optimization Algorithms on Matrix Manifolds", 2008, section 3.3.2.
+/// Reference: Absil, Mahony and Sepulchre, "Optimization Algorithms on Matrix Manifolds", 2008,
+/// section 3.3.2.
 #[pyfunction]
 pub(crate) fn feasibility_error<'py>(python: Python<'py>, matrices: Array<'py>) -> Given<'py> {
     typed!(matrices => {
@@ -96,9 +109,10 @@ pub(crate) fn feasibility_error<'py>(python: Python<'py>, matrices: Array<'py>) 
     })
 }
 
-/// The retraction ``R_W(X)``, a point: ``uf(W + X)`` or, with ``kind="qr"``, ``qf(W + X)``. ``(..., p, k)``.
+/// The retraction ``R_W(X)``: ``uf(W + X)`` or, with ``kind="qr"``, ``qf(W + X)``. ``(..., p, k)``.
 ///
-/// Reference: Absil, Mahony and Sepulchre, "Optimization Algorithms on Matrix Manifolds", 2008, example 4.1.3.
+/// Reference: Absil, Mahony and Sepulchre, "Optimization Algorithms on Matrix Manifolds", 2008,
+/// example 4.1.3.
 #[pyfunction]
 #[pyo3(signature = (base, tangents, *, kind = "polar"))]
 pub(crate) fn retract<'py>(
@@ -118,9 +132,12 @@ pub(crate) fn retract<'py>(
 
 /// The tangent vector ``X`` at ``base`` with ``R_W(X) = Y``. ``(..., p, k)``.
 ///
-/// Polar: ``X = Y S - W`` where the symmetric positive ``S`` solves ``M S + S M^T = 2 I``, ``M = W^T Y``; QR: ``X = Y R - W`` where the upper triangular ``R`` does.
+/// Let ``M = W^T Y``. Polar: ``X = Y S - W``, where ``S`` is symmetric positive and solves
+/// ``M S + S M^T = 2 I``. QR: ``X = Y R - W``, where ``R`` is upper triangular and solves
+/// ``M R + R^T M^T = 2 I``.
 ///
-/// Reference: Kaneko, Fiori and Tanaka, "Empirical arithmetic averaging over the compact Stiefel manifold", IEEE Trans. Signal Process. 61, 2013.
+/// Reference: Kaneko, Fiori and Tanaka, "Empirical arithmetic averaging over the compact Stiefel
+/// manifold", IEEE Trans. Signal Process. 61, 2013.
 #[pyfunction]
 #[pyo3(signature = (base, points, *, kind = "polar"))]
 pub(crate) fn inverse_retract<'py>(
@@ -138,11 +155,14 @@ pub(crate) fn inverse_retract<'py>(
     })
 }
 
-/// The end of the geodesic from ``base`` with velocity ``tangents``. ``(..., p, k)``; metric ``"embedded"`` or ``"canonical"``.
+/// The end of the geodesic from ``base`` with velocity ``tangents``. ``(..., p, k)``.
 ///
-/// With ``A = W^T X``, ``(I - W W^T) X = Q R``: ``[W Q] e^[[2A, -R^T], [R, 0]] [I; 0] e^-A``, or, canonical, ``[W Q] e^[[A, -R^T], [R, 0]] [I; 0]``.
+/// The metric is ``"embedded"`` or ``"canonical"``. Let ``A = W^T X`` and
+/// ``(I - W W^T) X = Q R``. Embedded: ``[W Q] e^[[2A, -R^T], [R, 0]] [I; 0] e^-A``. Canonical:
+/// ``[W Q] e^[[A, -R^T], [R, 0]] [I; 0]``.
 ///
-/// Reference: Edelman, Arias and Smith, "The geometry of algorithms with orthogonality constraints", SIAM J. Matrix Anal. Appl. 20, 1998.
+/// Reference: Edelman, Arias and Smith, "The geometry of algorithms with orthogonality
+/// constraints", SIAM J. Matrix Anal. Appl. 20, 1998.
 #[pyfunction]
 #[pyo3(signature = (base, tangents, *, metric = "embedded"))]
 pub(crate) fn stiefel_exp<'py>(
@@ -154,9 +174,12 @@ pub(crate) fn stiefel_exp<'py>(
     along(python, &base, &tangents, stiefel_metric(metric)?, true)
 }
 
-/// The initial velocity of the geodesic from ``base`` to ``points``, by shooting. ``(..., p, k)``; metric ``"embedded"`` or ``"canonical"``.
+/// The initial velocity of the geodesic from ``base`` to ``points``, by shooting. ``(..., p, k)``.
 ///
-/// Reference: Zimmermann and Hueper, "Computing the Riemannian logarithm on the Stiefel manifold", SIAM J. Matrix Anal. Appl. 43, 2022.
+/// The metric is ``"embedded"`` or ``"canonical"``.
+///
+/// Reference: Zimmermann and Hueper, "Computing the Riemannian logarithm on the Stiefel manifold",
+/// SIAM J. Matrix Anal. Appl. 43, 2022.
 #[pyfunction]
 #[pyo3(signature = (base, points, *, metric = "embedded"))]
 pub(crate) fn stiefel_log<'py>(
@@ -168,7 +191,7 @@ pub(crate) fn stiefel_log<'py>(
     along(python, &base, &points, stiefel_metric(metric)?, false)
 }
 
-/// Along geodesics, or back.
+/// Computes the exponential (`forward`) or the logarithm.
 fn along<'py>(
     python: Python<'py>,
     base: &Array<'py>,
@@ -189,9 +212,9 @@ fn along<'py>(
     })
 }
 
-/// Points from the uniform distribution: QR factors of Gaussian matrices. ``(p, k)``, or ``(size, p, k)``.
+/// Draws points from the uniform distribution: QR factors of Gaussian matrices.
 ///
-/// A seed gives the same points on every machine.
+/// The shape is ``(p, k)``, or ``(size, p, k)``. A seed gives the same points on every machine.
 ///
 /// Reference: Chikuse, "Statistics on Special Manifolds", 2003, section 2.5.
 #[pyfunction]

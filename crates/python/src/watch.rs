@@ -1,4 +1,4 @@
-//! A Python logger that watches training, and Ctrl-C.
+//! Training progress for a Python logger, and Ctrl-C.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -7,12 +7,13 @@ use std::time::Duration;
 use fedspd_experiment::{Observer, RoundProgress};
 use pyo3::prelude::*;
 
-/// How long Ctrl-C may have to wait to be noticed.
+/// The interval between checks for Ctrl-C.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// Works with the interpreter let go. What the logger or a signal raises ends the work after the round that is under way, and is raised here.
+/// Runs work with the interpreter released.
 ///
-/// Only the thread that calls may hear of signals, so the work is done by another.
+/// An exception of the logger or a signal ends the work after the current round; it is raised here.
+/// The work runs on another thread, because only the calling thread can check signals.
 pub(crate) fn watched<R: Send>(
     python: Python<'_>,
     logger: Py<PyAny>,
@@ -33,7 +34,7 @@ pub(crate) fn watched<R: Send>(
             while ended.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
                 if heard.is_ok() {
                     #[allow(clippy::redundant_closure_for_method_calls)]
-                    // the method is of one lifetime, this is of any
+                    // the method has one lifetime, the closure any
                     let signal = Python::attach(|python| python.check_signals());
                     heard = signal;
                     stop.fetch_or(heard.is_err(), Ordering::SeqCst);
@@ -47,7 +48,7 @@ pub(crate) fn watched<R: Send>(
     made.or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-/// Tells a logger how training goes.
+/// Reports training progress to a logger.
 pub(crate) struct Watch<'a> {
     logger: Py<PyAny>,
     stop: &'a AtomicBool,

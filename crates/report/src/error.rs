@@ -1,10 +1,10 @@
-//! Why there is no report.
+//! Errors of reports.
 
 use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// Why there is no report.
+/// Errors while reading runs or writing a report.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -14,36 +14,36 @@ pub enum Error {
     /// The configuration of a run cannot be read.
     #[error("{path}: {source}", path = path.display())]
     Config {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// What is wrong with it, with its line.
+        /// The parse error, with its line.
         source: Box<toml::de::Error>,
     },
-    /// No seed of a run is done.
+    /// No seed of a run has finished.
     #[error("{path}: no seed is done yet", path = path.display())]
     NothingDone {
-        /// Which run.
+        /// The run folder.
         path: PathBuf,
     },
-    /// Files of a run do not fit together.
+    /// Files of a run contradict each other.
     #[error("{path}: {found} {what} where the manifest has {expected}", path = path.display())]
     Disagree {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// What is counted.
+        /// The counted items.
         what: &'static str,
-        /// How many the file has.
+        /// Their number in the file.
         found: usize,
-        /// How many the manifest has.
+        /// Their number in the manifest.
         expected: usize,
     },
-    /// There is nothing to report on.
+    /// No run folder was given.
     #[error("a report needs a run folder")]
     NoRuns,
 }
 
 impl Error {
-    /// What the user can do about it, if there is something to say.
+    /// Returns a hint for the user, if there is one.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Run(error) => error.hint(),
@@ -58,7 +58,7 @@ impl Error {
         }
     }
 
-    /// Whether it is the machine's fault rather than the user's.
+    /// Returns whether the machine is the cause, not the user's input.
     pub fn is_environment(&self) -> bool {
         matches!(self, Self::Run(fedspd_run::Error::File { .. }))
     }

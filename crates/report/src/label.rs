@@ -1,18 +1,20 @@
-//! What sets runs apart.
+//! Labels that distinguish runs.
 
-use crate::Run;
+use crate::LoadedRun;
 use crate::words::share;
 
-/// Gives each run a name made of what differs among them, and a number where nothing does; and a style, federated ones first, since they are the curves.
-pub(crate) fn tell_apart(runs: &mut [Run]) {
-    let parts: [fn(&Run) -> String; 5] = [
+/// Labels each run by the settings that differ between the runs. Runs with equal labels get a
+/// number. Also assigns styles: federated runs first, because they are drawn as curves.
+pub(crate) fn tell_apart(runs: &mut [LoadedRun]) {
+    let parts: [fn(&LoadedRun) -> String; 5] = [
         |run| run.manifest.dataset.clone(),
-        Run::network,
-        Run::method,
+        LoadedRun::network,
+        LoadedRun::method,
         |run| if run.is_federated() { share(run.participation()) } else { String::new() },
         |run| if run.manifest.alignment == "none" { String::new() } else { "aligned".into() },
     ];
-    // The method is always told; the rest where it differs among those it applies to.
+    // The label always names the method. Other parts appear only if they differ among the runs that
+    // have them.
     let differs = parts.map(|part| {
         let mut values: Vec<String> = runs.iter().map(part).collect();
         values.sort();

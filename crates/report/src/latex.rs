@@ -1,9 +1,9 @@
-//! Words in LaTeX.
+//! Text in LaTeX.
 
-/// A text in which nothing is a command.
+/// Escapes text so that LaTeX reads no part of it as a command.
 pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    // At the beginning of a row it would be the option of the command before it.
+    // At the start of a row, LaTeX would read it as an option of the previous command.
     if text.starts_with(['[', '*']) {
         out.push_str("{}");
     }

@@ -1,19 +1,21 @@
-//! From run folders to a report: one HTML file with figures, tables and what must be known with them, and the same as SVG, CSV and LaTeX.
+//! Builds reports from run folders: an HTML page with figures, tables and caveats, and the same
+//! figures and tables as SVG, CSV and LaTeX files.
 //!
-//! A report reads the files of [`fedspd_run`] and nothing else: no model, no data, no network. It can be drawn years after the run, and the same folders give the same bytes.
-//! Clients have numbers, and no subject is named unless it is asked for.
+//! A report reads only the files of [`fedspd_run`]: no model, no data, no network access. It can be
+//! made years after the run, and the same folders give the same bytes. Clients appear as numbers.
+//! Subjects are named only on request.
 //!
 //! | step | where |
 //! |---|---|
-//! | a folder becomes a [`Run`] | `run` |
-//! | runs are told apart by what differs | `label` |
-//! | what is said, part by part | `sections` |
-//! | the paper's numbers beside ours | `paper` |
-//! | one setting, several values | `swept` |
+//! | reading a folder into a [`LoadedRun`] | `run` |
+//! | labels that distinguish runs | `label` |
+//! | sections of the page | `sections` |
+//! | published numbers next to ours | `paper` |
+//! | sweeps over a setting | `swept` |
 //! | figures | [`chart`], [`scalp`] |
 //! | tables | [`Table`] |
-//! | which of several runs is better | [`compare`] |
-//! | files | [`Report`] |
+//! | statistical comparison of runs | [`compare`] |
+//! | output files | [`Report`] |
 
 pub mod chart;
 pub mod compare;
@@ -33,6 +35,6 @@ mod words;
 pub use error::Error;
 pub use paper::CellRun;
 pub use report::{Format, Report};
-pub use run::{Course, Run};
+pub use run::{Curve, LoadedRun};
 pub use swept::SweepRun;
 pub use table::{Best, Cell, Table};

@@ -1,11 +1,12 @@
-//! One HTML file that needs nothing else: no script, no network, colours for light, dark and print.
+//! The report as one self-contained HTML file: no script, no network access, colours for light,
+//! dark and print.
 
 use std::fmt::Write;
 
 use crate::chart::{escape, theme};
-use crate::sections::{Part, Section};
+use crate::sections::{Block, Section};
 
-/// The page.
+/// Renders the page.
 pub(crate) fn page(title: &str, about: &str, sections: &[Section]) -> String {
     let mut out = String::with_capacity(1 << 18);
     let _ = write!(
@@ -32,29 +33,29 @@ pub(crate) fn page(title: &str, about: &str, sections: &[Section]) -> String {
     }
     let _ = write!(
         out,
-        "</main>\n<footer>Written by fedspd {}. Its figures as SVG and its tables as CSV and LaTeX are files beside it, unless it was asked for alone. \
+        "</main>\n<footer>Written by fedspd {}. Figures (SVG) and tables (CSV, LaTeX) are in files next to this page, unless only the page was requested. \
          Method: Pautrel, Bouchard, Mian and Ginolhac, FedSPDnet.</footer></body></html>\n",
         env!("CARGO_PKG_VERSION")
     );
     out
 }
 
-fn part(out: &mut String, part: &Part) {
+fn part(out: &mut String, part: &Block) {
     let _ = match part {
-        Part::Text(text) => write!(out, "<p>{}</p>", code(text)),
-        Part::Cautions(cautions) => {
+        Block::Text(text) => write!(out, "<p>{}</p>", code(text)),
+        Block::Cautions(cautions) => {
             let items: Vec<String> = cautions.iter().map(|caution| code(caution)).collect();
             write!(
                 out,
-                "<div class=\"cautions\" role=\"note\"><h3>Read with care</h3><ul><li>{}</li></ul></div>",
+                "<div class=\"cautions\" role=\"note\"><h3>Caveats</h3><ul><li>{}</li></ul></div>",
                 items.join("</li><li>")
             )
         }
-        Part::Figure(figure) => write!(out, "{}", figure.html()),
-        Part::Table(table) => write!(out, "{}", table.html()),
-        Part::File(_) => Ok(()),
-        Part::Details { title, lines } => {
-            // Line ends are kept here, and nowhere else.
+        Block::Figure(figure) => write!(out, "{}", figure.html()),
+        Block::Table(table) => write!(out, "{}", table.html()),
+        Block::File(_) => Ok(()),
+        Block::Details { title, lines } => {
+            // Only this part keeps its line ends.
             let lines: Vec<String> = lines.lines().map(escape).collect();
             write!(
                 out,
@@ -66,7 +67,7 @@ fn part(out: &mut String, part: &Part) {
     };
 }
 
-/// A text in which what is between back quotes is typed.
+/// Escapes text and renders parts between back quotes as code.
 fn code(text: &str) -> String {
     let parts = escape(text);
     let mut out = String::with_capacity(parts.len());

@@ -1,4 +1,4 @@
-//! Runs in, files out.
+//! Reports: from runs to files.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,16 +7,16 @@ use std::path::{Path, PathBuf};
 use fedspd_run::atomic;
 
 use crate::page::page;
-use crate::sections::{self, Part, Section};
+use crate::sections::{self, Block, Section};
 use crate::words::count;
-use crate::{Error, Run, Table, label};
+use crate::{Error, LoadedRun, Table, label};
 
-/// What is written.
+/// An output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// The page.
+    /// The HTML page.
     Html,
-    /// Figures by themselves.
+    /// Figures as separate files.
     Svg,
     /// Tables for programs.
     Csv,
@@ -25,11 +25,11 @@ pub enum Format {
 }
 
 impl Format {
-    /// Everything.
+    /// All formats.
     pub const ALL: [Self; 4] = [Self::Html, Self::Svg, Self::Csv, Self::Latex];
 }
 
-/// A report that has not been written yet.
+/// A report, ready to be written.
 #[derive(Clone, Debug)]
 pub struct Report {
     pub(crate) title: String,
@@ -38,20 +38,20 @@ pub struct Report {
 }
 
 impl Report {
-    /// On these run folders. Subjects are named only if asked for.
+    /// Builds a report on run folders. Names subjects only if `name_subjects` is set.
     ///
     /// # Errors
-    /// When there is none, or one cannot be read.
+    /// When no folder is given, or one cannot be read.
     pub fn new(folders: &[impl AsRef<Path>], name_subjects: bool) -> Result<Self, Error> {
-        let runs = folders.iter().map(|folder| Run::read(folder.as_ref())).collect::<Result<_, _>>()?;
+        let runs = folders.iter().map(|folder| LoadedRun::read(folder.as_ref())).collect::<Result<_, _>>()?;
         Self::of(runs, name_subjects)
     }
 
-    /// On runs that have been read.
+    /// Builds a report on runs that were read before.
     ///
     /// # Errors
-    /// When there is none.
-    pub fn of(mut runs: Vec<Run>, name_subjects: bool) -> Result<Self, Error> {
+    /// When no run is given.
+    pub fn of(mut runs: Vec<LoadedRun>, name_subjects: bool) -> Result<Self, Error> {
         label::tell_apart(&mut runs);
         let first = runs.first().ok_or(Error::NoRuns)?;
         let dataset = &first.manifest.dataset;
@@ -75,24 +75,24 @@ impl Report {
         Ok(Self { title, about, sections: sections::all(&runs, name_subjects) })
     }
 
-    /// Of parts that were made elsewhere.
+    /// Builds a report from finished sections.
     pub(crate) fn made_of(title: String, about: String, sections: Vec<Section>) -> Self {
         Self { title, about, sections }
     }
 
-    /// A table by its slug as lines of plain text; nothing if there is none.
+    /// Returns the table with this slug as plain text; empty if there is none.
     pub fn text(&self, slug: &str) -> String {
         let parts = self.sections.iter().flat_map(|section| &section.parts);
-        let tables = parts.filter_map(|part| if let Part::Table(table) = part { Some(table) } else { None });
+        let tables = parts.filter_map(|part| if let Block::Table(table) = part { Some(table) } else { None });
         tables.filter(|table| table.slug == slug).map(Table::text).collect()
     }
 
-    /// The page.
+    /// Returns the HTML page.
     pub fn html(&self) -> String {
         page(&self.title, &self.about, &self.sections)
     }
 
-    /// Every file by its path in the folder of the report.
+    /// Returns every file by its path in the report folder.
     pub fn files(&self, formats: &[Format]) -> BTreeMap<String, String> {
         let mut files = BTreeMap::new();
         if formats.contains(&Format::Html) {
@@ -100,14 +100,14 @@ impl Report {
         }
         for part in self.sections.iter().flat_map(|section| &section.parts) {
             match part {
-                Part::Figure(figure) if formats.contains(&Format::Svg) => {
+                Block::Figure(figure) if formats.contains(&Format::Svg) => {
                     files.insert(format!("figures/{}.svg", figure.slug), figure.svg());
                 }
-                Part::Table(table) | Part::File(table) => {
+                Block::Table(table) | Block::File(table) => {
                     if formats.contains(&Format::Csv) {
                         files.insert(format!("tables/{}.csv", table.slug), table.csv());
                     }
-                    // What is told in whole sentences is no table of a paper.
+                    // The facts are sentences, which do not suit a table in a paper.
                     if formats.contains(&Format::Latex)
                         && table.rows.len() <= LONGEST
                         && table.slug != "facts"
@@ -121,10 +121,10 @@ impl Report {
         files
     }
 
-    /// Writes the files and gives the path of the page, or of the folder if no page was asked for.
+    /// Writes the files. Returns the path of the page, or of the folder if no page was requested.
     ///
     /// # Errors
-    /// When the system refuses; files that were written before are whole.
+    /// When a file cannot be written; files written before it are complete.
     pub fn write(&self, folder: &Path, formats: &[Format]) -> Result<PathBuf, Error> {
         for (name, text) in self.files(formats) {
             let path = folder.join(name);
@@ -138,5 +138,5 @@ impl Report {
     }
 }
 
-/// A table of a paper fits on a page.
+/// Largest number of rows of a LaTeX table, so that it fits on a page.
 const LONGEST: usize = 60;

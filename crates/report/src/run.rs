@@ -1,46 +1,46 @@
-//! A run, as its folder tells it.
+//! A run, read from its folder.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use fedspd_run::{
-    Event, EventLog, Headline, Manifest, Portrait, ResultTable, Round, RunFolder, Shards, Summary, headline,
-    summary,
+    Event, EventLog, Headline, Interpretation, Manifest, ResultTable, Round, RunFolder, Shards, Summary,
+    headline, summary,
 };
 
 use crate::Error;
 
-/// A run, as its folder tells it.
+/// A run, read from its folder.
 #[derive(Clone, Debug)]
-pub struct Run {
-    /// How it is called in figures and tables: what sets it apart from the others.
+pub struct LoadedRun {
+    /// Its name in figures and tables, made of the settings that distinguish it.
     pub label: String,
     /// Its colour, dash and marker in every figure, by number.
     pub style: usize,
-    /// What was run.
+    /// The identity of the run.
     pub manifest: Manifest,
     /// The resolved configuration.
     pub config: toml::Table,
-    /// Its rounds, in the order in which they happened.
+    /// Its rounds, in chronological order.
     pub rounds: Vec<Round>,
-    /// What the user was told of.
+    /// The warnings shown to the user.
     pub warnings: Vec<String>,
-    /// What came out.
+    /// The scores.
     pub results: ResultTable,
-    /// Who had which trials.
+    /// The trials of each client.
     pub shards: Shards,
-    /// What the network of the first seed with a portrait looks at, with the seed.
-    pub portrait: Option<(u64, Portrait)>,
+    /// The interpretation of the network, from the first seed that has one, with that seed.
+    pub interpretation: Option<(u64, Interpretation)>,
 }
 
-/// A number by round: the mean over seeds and its deviation.
-pub type Course = Vec<(f64, Summary)>;
+/// A quantity by round: mean and standard deviation over seeds.
+pub type Curve = Vec<(f64, Summary)>;
 
-impl Run {
-    /// Reads a run folder. A seed that is done is enough.
+impl LoadedRun {
+    /// Reads a run folder with at least one finished seed.
     ///
     /// # Errors
-    /// When a file is missing, damaged, or does not fit to the others.
+    /// When a file is missing, damaged, or contradicts the others.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let folder = RunFolder::open(path)?;
         let manifest = Manifest::read(&folder.manifest())?;
@@ -66,11 +66,11 @@ impl Run {
                 _ => {}
             }
         }
-        // A seed that was not brought to its end has no score yet, so its rounds have no part in a curve.
+        // Curves leave out unfinished seeds, because these have no final score yet.
         let done: BTreeSet<u64> =
             results.rows.iter().filter(|row| row.metric.starts_with("final_")).map(|row| row.seed).collect();
         rounds.retain(|round| done.contains(&round.seed));
-        let portrait = portrait(&folder, &manifest)?;
+        let interpretation = interpretation(&folder, &manifest)?;
         let mut run = Self {
             label: String::new(),
             style: 0,
@@ -80,19 +80,19 @@ impl Run {
             warnings,
             results,
             shards,
-            portrait,
+            interpretation,
         };
         run.label = run.method();
         Ok(run)
     }
 
-    /// A key of the configuration, such as `federated.rounds`.
+    /// Returns the value of a configuration key such as `federated.rounds`.
     pub(crate) fn setting(&self, key: &str) -> Option<&toml::Value> {
         let (table, key) = key.split_once('.').unwrap_or(("", key));
         if table.is_empty() { self.config.get(key) } else { self.config.get(table)?.get(key) }
     }
 
-    /// A setting that is a word.
+    /// Returns a setting that is a string; empty if there is none.
     pub(crate) fn word(&self, key: &str) -> &str {
         self.setting(key).and_then(toml::Value::as_str).unwrap_or_default()
     }
@@ -111,7 +111,7 @@ impl Run {
         self.results.rows.first().map_or(1.0, |row| row.participation)
     }
 
-    /// How it was trained: the average by its name, or the mode.
+    /// The training method: the name of the average, or the mode.
     pub(crate) fn method(&self) -> String {
         let aggregation = self.results.rows.first().map_or("", |row| row.aggregation.as_str());
         match (self.mode(), aggregation) {
@@ -128,7 +128,7 @@ impl Run {
         .to_owned()
     }
 
-    /// The network by its name.
+    /// The name of the network.
     pub(crate) fn network(&self) -> String {
         match self.manifest.model.as_str() {
             "spdnet" => "SPDnet".into(),
@@ -137,33 +137,33 @@ impl Run {
         }
     }
 
-    /// The first numbers that a person wants.
+    /// The main scores.
     pub fn headline(&self) -> Headline {
         headline(&self.results)
     }
 
-    /// A number over seeds.
+    /// A test metric over seeds.
     pub(crate) fn over_seeds(&self, client: &str, metric: &str) -> Summary {
         summary(&self.results.values(client, "test", metric))
     }
 
-    /// How many seeds are done.
+    /// The number of finished seeds.
     pub(crate) fn seeds_done(&self) -> usize {
         self.headline().macro_f1.count
     }
 
-    /// The clients of the first seed; every seed has as many.
+    /// The number of clients, the same for every seed.
     pub(crate) fn clients(&self) -> usize {
         self.shards.seeds.first().map_or(0, |seed| seed.clients.len())
     }
 
-    /// The place of a client among those of a seed: clients have numbers here, not names.
+    /// The index of a client among those of a seed. Reports show clients by number, not by name.
     pub(crate) fn client_place(&self, seed: u64, name: &str) -> Option<usize> {
         let shards = self.shards.seeds.iter().find(|shards| shards.seed == seed)?;
         shards.clients.iter().position(|client| client.name == name)
     }
 
-    /// A final number of each client over seeds, by the client's place.
+    /// A final metric of each client over seeds, by client index.
     pub(crate) fn by_client(&self, metric: &str) -> Vec<Summary> {
         let mut values = vec![Vec::new(); self.clients()];
         for row in self.results.rows.iter().filter(|row| row.split == "test" && row.metric == metric) {
@@ -176,8 +176,9 @@ impl Run {
         values.iter().map(|values| summary(values)).collect()
     }
 
-    /// How a number went, in the rounds that all seeds have (early stopping ends some before others).
-    pub(crate) fn course(&self, of: impl Fn(&Round) -> Option<f64>) -> Course {
+    /// A quantity by round, for the rounds that all seeds have (early stopping ends some seeds
+    /// before others).
+    pub(crate) fn course(&self, of: impl Fn(&Round) -> Option<f64>) -> Curve {
         let mut rounds: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
         for round in &self.rounds {
             if let Some(value) = of(round) {
@@ -190,13 +191,13 @@ impl Run {
     }
 }
 
-fn portrait(folder: &RunFolder, manifest: &Manifest) -> Result<Option<(u64, Portrait)>, Error> {
-    let Some(&seed) = manifest.seeds.iter().find(|&&seed| folder.portrait(seed).is_file()) else {
+fn interpretation(folder: &RunFolder, manifest: &Manifest) -> Result<Option<(u64, Interpretation)>, Error> {
+    let Some(&seed) = manifest.seeds.iter().find(|&&seed| folder.interpretation(seed).is_file()) else {
         return Ok(None);
     };
-    let path = folder.portrait(seed);
-    let portrait = Portrait::read(&path)?;
-    for input in &portrait.inputs {
+    let path = folder.interpretation(seed);
+    let interpretation = Interpretation::read(&path)?;
+    for input in &interpretation.inputs {
         for pattern in input.columns.iter().chain(&input.classes) {
             agree(&path, "channels of a pattern", pattern.channels.len(), manifest.channels.len())?;
         }
@@ -209,10 +210,10 @@ fn portrait(folder: &RunFolder, manifest: &Manifest) -> Result<Option<(u64, Port
             agree(&path, "patterns of classes", input.classes.len(), manifest.classes.len())?;
         }
     }
-    agree(&path, "classes of trials", portrait.plane.classes.len(), portrait.plane.points.len())?;
-    let largest = portrait.plane.classes.iter().max().map_or(0, |class| class + 1);
+    agree(&path, "classes of trials", interpretation.plane.classes.len(), interpretation.plane.points.len())?;
+    let largest = interpretation.plane.classes.iter().max().map_or(0, |class| class + 1);
     agree(&path, "classes", largest.max(manifest.classes.len()), manifest.classes.len())?;
-    Ok(Some((seed, portrait)))
+    Ok(Some((seed, interpretation)))
 }
 
 fn agree(path: &Path, what: &'static str, found: usize, expected: usize) -> Result<(), Error> {

@@ -1,16 +1,16 @@
-//! A table, for a page, a program and a paper.
+//! Tables as HTML, plain text, CSV and LaTeX.
 
 use std::fmt::Write;
 
 use crate::chart::escape;
 use crate::latex;
 
-/// Rows of cells under a head.
+/// Rows of cells under a header.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
-    /// The name of its files and of its place in a page.
+    /// The name of its files and its anchor in the page.
     pub slug: String,
-    /// What it shows.
+    /// Its caption.
     pub caption: String,
     /// The names of its columns.
     pub head: Vec<String>,
@@ -20,27 +20,27 @@ pub struct Table {
     pub best: Best,
 }
 
-/// What is compared in a table.
+/// The cells among which the best score is marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Best {
-    /// Nothing.
+    /// None.
     Nowhere,
-    /// The numbers of a row.
+    /// The scores of each row.
     InRow,
-    /// The numbers of a column.
+    /// The scores of each column.
     InColumn,
-    /// The numbers of the column in this place alone.
+    /// The scores of the column with this index only.
     InTheColumn(usize),
 }
 
 /// A cell.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
-    /// A word, or nothing.
+    /// Text, possibly empty.
     Word(String),
-    /// A number as it is to be written, which is not compared.
+    /// A formatted number, which is not compared.
     Number(String),
-    /// A score: shown with a deviation if there is one, and compared, greater being better.
+    /// A score, shown with its deviation if there is one. Scores are compared: higher is better.
     Score {
         /// The mean, in the unit shown.
         mean: f64,
@@ -50,12 +50,12 @@ pub enum Cell {
 }
 
 impl Cell {
-    /// A word.
+    /// Makes a cell of text.
     pub fn word(text: impl Into<String>) -> Self {
         Self::Word(text.into())
     }
 
-    /// As it is read; `plus` stands between mean and deviation.
+    /// Formats the cell, with `plus` between mean and deviation.
     fn text(&self, plus: &str) -> String {
         match self {
             Self::Word(text) | Self::Number(text) => text.clone(),
@@ -65,7 +65,7 @@ impl Cell {
         }
     }
 
-    /// The score as it is shown, to compare with: what reads the same is as good.
+    /// The score rounded as shown, because scores that read the same count as equal.
     fn shown(&self) -> Option<i64> {
         match self {
             Self::Score { mean, .. } if mean.is_finite() => Some((mean * 10.0).round() as i64),
@@ -74,7 +74,7 @@ impl Cell {
     }
 }
 
-/// A text in which words that nobody reads as one, such as a hash, may be broken into lines.
+/// Allows line breaks in long hexadecimal words such as hashes.
 fn breakable(text: &str) -> String {
     let word = |word: &str| {
         if word.len() < 64 || !word.bytes().all(|letter| letter.is_ascii_hexdigit()) {
@@ -87,11 +87,12 @@ fn breakable(text: &str) -> String {
     text.split(' ').map(word).collect::<Vec<_>>().join(" ")
 }
 
-/// A text of more letters is a sentence.
+/// Text with more characters than this wraps in LaTeX.
 const LONG: usize = 24;
 
 impl Table {
-    /// Whether a cell is the best of those it is compared with. One alone is not.
+    /// Returns whether a cell has the best of the compared scores. A single score is never the
+    /// best.
     fn is_best(&self, row: usize, column: usize) -> bool {
         let Some(own) = self.rows[row][column].shown() else { return false };
         let others: Vec<i64> = match self.best {
@@ -105,7 +106,7 @@ impl Table {
         others.len() > 1 && others.iter().all(|&other| other <= own)
     }
 
-    /// As a part of a page, in a box that scrolls by itself where it is too wide; the caption stays.
+    /// Renders the table as HTML. A wide table scrolls in its own box; the caption does not move.
     pub fn html(&self) -> String {
         let (slug, caption) = (escape(&self.slug), escape(&self.caption));
         let mut out = format!(
@@ -133,12 +134,12 @@ impl Table {
         out
     }
 
-    /// Whether a column holds numbers.
+    /// Returns whether a column holds numbers.
     fn is_number(&self, column: usize) -> bool {
         self.rows.iter().any(|row| !matches!(row[column], Cell::Word(_)))
     }
 
-    /// As lines of plain text in columns.
+    /// Renders the table as plain text in columns.
     pub fn text(&self) -> String {
         let body = self.rows.iter().map(|row| row.iter().map(|cell| cell.text(" ± ")).collect());
         let lines: Vec<Vec<String>> = std::iter::once(self.head.clone()).chain(body).collect();
@@ -153,7 +154,8 @@ impl Table {
         lines.iter().map(shown).collect()
     }
 
-    /// As CSV (RFC 4180): a score has two columns, mean and deviation, with all their digits; an empty field where there is none.
+    /// Renders the table as CSV (RFC 4180). A score has two columns, mean and deviation, with all
+    /// digits. A missing number is an empty field.
     pub fn csv(&self) -> String {
         let score = |column: usize| self.rows.iter().any(|row| matches!(row[column], Cell::Score { .. }));
         let mut lines = Vec::with_capacity(self.rows.len() + 1);
@@ -184,14 +186,14 @@ impl Table {
         lines.iter().map(|line| line.iter().map(quoted).collect::<Vec<_>>().join(",") + "\n").collect()
     }
 
-    /// As a table of LaTeX in the manner of booktabs.
+    /// Renders the table as LaTeX with booktabs rules.
     pub fn latex(&self) -> String {
         let long = |column: usize| {
             let letters = |cell: &Cell| if let Cell::Word(text) = cell { text.chars().count() } else { 0 };
             self.rows.iter().any(|row| letters(&row[column]) > LONG)
         };
         let sentences = (0..self.head.len()).filter(|&column| long(column)).count().max(1);
-        // Sentences are broken into lines, in columns that share the width.
+        // Columns with long text wrap and share the width.
         let columns: String = (0..self.head.len())
             .map(|column| match (self.is_number(column), long(column)) {
                 (true, _) => "c".to_owned(),

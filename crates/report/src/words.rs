@@ -1,8 +1,8 @@
-//! Numbers in words.
+//! Numbers and lists as text.
 
 use fedspd_run::Summary;
 
-/// A share of clients, as one says it.
+/// Formats a share of clients: `full`, `half` or a percentage.
 pub(crate) fn share(share: f64) -> String {
     match share {
         1.0 => "full".into(),
@@ -11,7 +11,8 @@ pub(crate) fn share(share: f64) -> String {
     }
 }
 
-/// A number with at most three digits that count, without zeros at its end.
+/// Formats a number with three significant digits, without trailing zeros. Keeps all digits before
+/// the decimal point.
 pub(crate) fn digits(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return if value == 0.0 { "0".into() } else { "–".into() };
@@ -24,7 +25,7 @@ pub(crate) fn digits(value: f64) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').into() } else { text }
 }
 
-/// Mean and deviation, in percent.
+/// Formats mean and standard deviation in percent.
 pub(crate) fn percent(summary: &Summary) -> String {
     let Summary { mean, std, .. } = *summary;
     if mean.is_nan() {
@@ -36,7 +37,7 @@ pub(crate) fn percent(summary: &Summary) -> String {
     }
 }
 
-/// Bytes in a unit that is easy to read.
+/// Formats a number of bytes with a decimal unit.
 pub(crate) fn bytes(bytes: f64) -> String {
     match bytes {
         b if b < 1e3 => format!("{b:.0} B"),
@@ -46,7 +47,7 @@ pub(crate) fn bytes(bytes: f64) -> String {
     }
 }
 
-/// A time.
+/// Formats a duration.
 pub(crate) fn duration(seconds: f64) -> String {
     match seconds {
         s if s < 120.0 => format!("{s:.1} s"),
@@ -55,12 +56,12 @@ pub(crate) fn duration(seconds: f64) -> String {
     }
 }
 
-/// A count and its noun.
+/// Formats a count with its noun.
 pub(crate) fn count(number: usize, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
-/// Words in a row: `a, b and c`.
+/// Joins words: `a, b and c`.
 pub(crate) fn list(words: &[String]) -> String {
     match words {
         [] => String::new(),
@@ -69,7 +70,7 @@ pub(crate) fn list(words: &[String]) -> String {
     }
 }
 
-/// A class as it is read: `left_hand` is `left hand`.
+/// Formats the name of a class: `left_hand` becomes `left hand`.
 pub(crate) fn class(name: &str) -> String {
     name.replace('_', " ")
 }

@@ -1,4 +1,5 @@
-//! Comparisons: the statistics against SciPy, brute force and their definitions; the folders against everything that cannot be paired.
+//! Comparisons: statistics against SciPy, brute force and definitions; refusal of runs that cannot
+//! be paired.
 #![allow(clippy::unwrap_used, clippy::expect_used)] // helpers of tests may panic as tests do
 
 use std::fs;
@@ -42,7 +43,8 @@ fn what_scipy_says() {
             assert!(near(value, number(key), 1e-12), "{name}, {key}: {value} and {}", number(key));
         }
         if differences.len() >= 10 {
-            // Draws are random: their quantiles scatter by 0.03 standard errors, and by a whole step where differences are quarters.
+            // Draws are random: their quantiles scatter by 0.03 standard errors, and by a whole
+            // step where differences are quarters.
             let count = differences.len() as f64;
             let error = found.mean / found.cohen_dz.unwrap() / count.sqrt();
             let step = if name.starts_with("no ties") { 0.0 } else { 0.2501 / count };
@@ -53,7 +55,7 @@ fn what_scipy_says() {
     }
 }
 
-/// The probability by its definition: all patterns of signs.
+/// Returns the p-value by definition, over all sign patterns.
 fn by_enumeration(differences: &[f64]) -> f64 {
     let used: Vec<f64> = differences.iter().copied().filter(|d| *d != 0.0).collect();
     let rank = |d: f64| {
@@ -92,7 +94,7 @@ proptest! {
         }
     }
 
-    /// An adjusted probability is the smallest level at which Holm's procedure, as he wrote it, rejects.
+    /// An adjusted p-value is the smallest level at which Holm's original procedure rejects.
     #[test]
     fn holm_rejects_what_holm_rejects(p in prop::collection::vec(0.0..1.0, 1..8), level in 0.001..1.0) {
         let mut order: Vec<usize> = (0..p.len()).collect();
@@ -112,7 +114,7 @@ fn few_pairs_and_equal_pairs() {
     let equal = Paired::new(&[0.5; 8], &[0.5; 8]);
     assert_eq!((equal.wilcoxon.p, equal.wilcoxon.used, equal.rank_biserial), (1.0, 0, None));
     assert_eq!((equal.interval, equal.cohen_dz), (Some([0.0, 0.0]), None));
-    // The smallest probability that n seeds can give.
+    // The smallest p-value that n seeds can give.
     for n in 1..=12 {
         let p = Wilcoxon::new(&(1..=n).map(f64::from).collect::<Vec<_>>()).p;
         assert_eq!(p, 2.0 / 2.0_f64.powi(n));
@@ -120,7 +122,7 @@ fn few_pairs_and_equal_pairs() {
     assert_eq!(holm(&[0.01, 0.04, 0.03, 0.005]), [0.03, 0.06, 0.06, 0.02]);
 }
 
-/// What a made-up run is like.
+/// The properties of a synthetic run.
 #[derive(Clone)]
 struct Made {
     dataset: &'static str,
@@ -128,7 +130,7 @@ struct Made {
     classes: &'static [&'static str],
     config: &'static str,
     seeds: Vec<u64>,
-    /// The subjects of the two clients with a seed.
+    /// The subjects of the two clients for a seed.
     subjects: fn(u64) -> [&'static str; 2],
     /// Added to every score.
     better: f64,
@@ -204,7 +206,7 @@ impl Made {
         }
     }
 
-    /// A score is the seed's in hundredths, plus what the client and the run add.
+    /// A score is 0.4 plus the seed in hundredths, plus offsets of client and run.
     fn results(&self) -> ResultTable {
         let clients = [("pooled", 0.0), ("client 1", -0.1), ("client 2", 0.1)];
         let rows = self.seeds.iter().flat_map(|&seed| {
@@ -253,7 +255,7 @@ fn runs_are_paired_by_seed_and_by_client() {
     assert!((found.runs[1].by_client[0] - 0.325).abs() < 1e-12, "{:?}", found.runs[1].by_client);
     assert_eq!(found.name(pair), "first − second");
     assert!(
-        found.cautions[0].contains("not of other people") && found.cautions.len() == 3,
+        found.cautions[0].contains("not other people") && found.cautions.len() == 3,
         "{:?}",
         found.cautions
     );
@@ -282,12 +284,12 @@ fn what_cannot_be_paired_is_refused() {
     let chosen =
         "[data]\nname = \"made\"\nclasses = [\"left\"]\n[model]\nkind = \"eegnet\"\n[split]\ntest = 0.15\n";
     let cases: [(&str, String); 7] = [
-        ("not on the same data", other(&|run| (run.sha256, run.config) = ("bb", chosen))),
-        ("one is on `made`, the other on `else`", other(&|run| run.dataset = "else")),
+        ("the data differ (SHA-256, and", other(&|run| (run.sha256, run.config) = ("bb", chosen))),
+        ("the datasets are `made` and `else`", other(&|run| run.dataset = "else")),
         ("the classes are left, right and left, feet", other(&|run| run.classes = &["left", "feet"])),
-        ("the data have another SHA-256", other(&|run| run.sha256 = "bb")),
+        ("the data differ in SHA-256", other(&|run| run.sha256 = "bb")),
         (
-            "with seed 0 their clients have other subjects",
+            "with seed 0 their clients have different subjects",
             other(&|run| run.subjects = |_| ["zora", "xerxes"]),
         ),
         ("split in different ways", other(&|run| run.config = "[split]\ntest = 0.2\n")),
@@ -300,7 +302,7 @@ fn what_cannot_be_paired_is_refused() {
     let run = made().write(folder.path().join("run"));
     let again = folder.path().join(".").join("run");
     assert!(
-        compare(&[run.clone(), again]).unwrap_err().to_string().starts_with("1 different runs of 2 given")
+        compare(&[run.clone(), again]).unwrap_err().to_string().starts_with("runs: 2 given, 1 different")
     );
     assert!(compare(&[run, folder.path().join("none")]).unwrap_err().hint().is_some());
 }
@@ -320,7 +322,7 @@ fn what_weakens_a_comparison_is_said() {
             && few.contains(": 1 seed of second"),
         "{few}"
     );
-    // Another preparation of the same trials may be compared, and is mentioned.
+    // Different preparations of the same trials may be compared, with a caveat.
     let prepared = "[data]\nname = \"made\"\n[model]\nkind = \"eegnet\"\n[split]\ntest = 0.15\n";
     let kinds = cautions(&|run| (run.sha256, run.config) = ("bb", prepared));
     assert!(kinds.contains("prepared in different ways"), "{kinds}");
@@ -328,7 +330,7 @@ fn what_weakens_a_comparison_is_said() {
     let run = Made { subjects: shuffled, ..made() };
     let found = compared(&run, &run).unwrap();
     assert_eq!((found.clients, found.pairs[0].over_clients.is_none()), (None, true));
-    assert!(found.cautions.join("; ").contains("other subjects with every seed"));
+    assert!(found.cautions.join("; ").contains("different subjects with every seed"));
 }
 
 #[test]
@@ -350,9 +352,7 @@ fn figures_and_tables_are_written_without_names_of_people() {
     // A head, six seeds, two clients.
     assert_eq!(files["tables/compare-differences.csv"].lines().count(), 1 + 6 + 2);
     let html = &files["report.html"];
-    assert!(
-        html.contains("<figcaption>") && html.contains("not of other people") && !html.contains("<script")
-    );
+    assert!(html.contains("<figcaption>") && html.contains("not other people") && !html.contains("<script"));
     for (name, content) in &files {
         assert!(!content.contains("zora") && !content.contains("quentin"), "{name}");
     }

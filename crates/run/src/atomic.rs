@@ -1,4 +1,4 @@
-//! Files that are whole or not there.
+//! Atomic file writes.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -6,15 +6,18 @@ use std::path::Path;
 
 use crate::Error;
 
-/// Writes a file so that a reader sees the old content or the new, never a part: to a neighbour first, synchronised, then renamed.
+/// Writes a file so that a reader sees the old content or the new, never a part. Writes a temporary
+/// file next to it first, synchronises it, then renames it.
 ///
-/// The neighbour of `results.csv` is `.results.csv.partial`. Its name is always the same, so what a killed run left of it is overwritten
-/// by the resumed one and nothing piles up; two processes must not write the same file at once.
+/// The temporary file of `results.csv` is `.results.csv.partial`. Its name is fixed, so a resumed
+/// run overwrites the leftovers of a killed one. Two processes must not write the same file at
+/// once.
 ///
-/// The folder is not synchronised: after a loss of power the old file may be there instead of the new one, and either is whole.
+/// The folder is not synchronised: after a power loss, either the old or the new file is there, and
+/// it is complete.
 ///
 /// # Errors
-/// When the system refuses; the file is then what it was.
+/// When the file cannot be written; it then stays unchanged.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     replace(path, bytes).map_err(Error::file(path))
 }

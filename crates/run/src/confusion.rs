@@ -1,21 +1,21 @@
-//! Predictions become numbers.
+//! Confusion matrices and their scores.
 
 use serde::Serialize;
 use thiserror::Error;
 
-/// Why trials cannot be counted.
+/// Errors of confusion matrices.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ConfusionFault {
-    /// Counts of another shape.
+    /// The number of counts is wrong.
     #[error("a confusion matrix of {found} counts where {expected} were expected")]
     Counts {
-        /// How many pairs of classes there are.
+        /// The number of pairs of classes.
         expected: usize,
-        /// How many counts came.
+        /// The number of counts given.
         found: usize,
     },
-    /// A label or prediction that is no class.
+    /// A label or prediction is not a class.
     #[error("class {class} was {role}, but there are {classes} classes (counted from 0)")]
     Class {
         /// The class.
@@ -25,20 +25,20 @@ pub enum ConfusionFault {
         /// The number of classes.
         classes: usize,
     },
-    /// Confusions of different classes.
-    #[error("a confusion of {found} classes cannot join one of {expected}")]
+    /// Two matrices have different numbers of classes.
+    #[error("a confusion matrix of {found} classes cannot be added to one of {expected}")]
     Different {
         /// The number of classes.
         expected: usize,
-        /// That of the other.
+        /// That of the other matrix.
         found: usize,
     },
 }
 
-/// How often each class was taken for each.
+/// A confusion matrix: the number of trials for each true and predicted class.
 ///
-/// Pooled over clients, it is what the headline number comes from: the macro-F1 of a client's two dozen test trials is noisy, and its
-/// mean over clients biased.
+/// The headline score uses the matrix pooled over clients. The macro-F1 of a client's two dozen
+/// test trials is noisy, and its mean over clients is biased.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Confusion {
     classes: usize,
@@ -46,15 +46,15 @@ pub struct Confusion {
 }
 
 impl Confusion {
-    /// No trials of so many classes.
+    /// Makes an empty matrix for this number of classes.
     pub fn new(classes: usize) -> Self {
         Self { classes, counts: vec![0; classes * classes] }
     }
 
-    /// Counts that were taken elsewhere: a row for each true class.
+    /// Makes a matrix from counts, with a row for each true class.
     ///
     /// # Errors
-    /// When there are not as many as pairs of classes.
+    /// When the number of counts is not the number of pairs of classes.
     pub fn of(classes: usize, counts: &[u64]) -> Result<Self, ConfusionFault> {
         if counts.len() != classes * classes {
             return Err(ConfusionFault::Counts { expected: classes * classes, found: counts.len() });
@@ -62,10 +62,10 @@ impl Confusion {
         Ok(Self { classes, counts: counts.to_vec() })
     }
 
-    /// Counts a trial.
+    /// Adds a trial.
     ///
     /// # Errors
-    /// When one of the two is no class.
+    /// When one of the two is not a class.
     pub fn add(&mut self, truth: usize, predicted: usize) -> Result<(), ConfusionFault> {
         for (class, role) in [(truth, "true"), (predicted, "predicted")] {
             if class >= self.classes {
@@ -76,7 +76,7 @@ impl Confusion {
         Ok(())
     }
 
-    /// Counts the trials of another.
+    /// Adds the counts of another matrix.
     ///
     /// # Errors
     /// When it has another number of classes.
@@ -105,18 +105,19 @@ impl Confusion {
         self.counts.iter().sum()
     }
 
-    /// How many trials of each class there are.
+    /// The number of trials of each true class.
     pub fn support(&self) -> Vec<u64> {
         (0..self.classes).map(|class| self.row(class).iter().sum()).collect()
     }
 
-    /// The share of trials that were told right; NaN without trials.
+    /// The share of trials with the correct prediction; NaN without trials.
     pub fn accuracy(&self) -> f64 {
         (0..self.classes).map(|class| self.right(class)).sum::<u64>() as f64 / self.total() as f64
     }
 
-    /// Cohen's kappa, `(p - q) / (1 - q)`: the accuracy `p` above what chance `q` gives with the same shares of true and predicted classes. NaN without
-    /// trials, and where one class is always both true and predicted: chance is then always right.
+    /// Cohen's kappa, `(p - q) / (1 - q)`, with accuracy `p` and chance accuracy `q` for the same
+    /// shares of true and predicted classes. NaN without trials, and if one class is always both
+    /// true and predicted, because chance is then always right.
     pub fn kappa(&self) -> f64 {
         let total = self.total() as f64;
         let support = self.support();
@@ -125,7 +126,8 @@ impl Confusion {
         (self.accuracy() - chance) / (1.0 - chance)
     }
 
-    /// The F1 score of each class, `2 TP / (2 TP + FP + FN)`; 0 for a class that is neither true nor predicted anywhere.
+    /// The F1 score of each class, `2 TP / (2 TP + FP + FN)`; 0 for a class that is neither true
+    /// nor predicted anywhere.
     pub fn f1_per_class(&self) -> Vec<f64> {
         let support = self.support();
         let f1 = |class: usize| match support[class] + self.predicted(class) {
@@ -135,8 +137,8 @@ impl Confusion {
         (0..self.classes).map(f1).collect()
     }
 
-    /// The mean of the classes' F1 scores, over all classes, as scikit-learn's with `labels` all classes and `zero_division=0`. NaN
-    /// without trials, where nothing was measured.
+    /// The mean F1 score over all classes, as in scikit-learn with `labels` set to all classes and
+    /// `zero_division=0`. NaN without trials.
     pub fn macro_f1(&self) -> f64 {
         if self.total() == 0 {
             return f64::NAN;

@@ -1,33 +1,33 @@
-//! Fields and records of RFC 4180, with lines that end in a line feed.
+//! CSV fields and records (RFC 4180), with lines that end in a line feed.
 
 use thiserror::Error;
 
-/// What is wrong with a line of a table.
+/// Faults in a line of a table.
 #[derive(Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CsvFault {
     /// The first line does not name the columns.
     #[error("the columns are `{found}` where `{expected}` were expected")]
     Header {
-        /// What there is.
+        /// The columns found.
         found: String,
-        /// What should be there.
+        /// The columns expected.
         expected: String,
     },
     /// Too many fields or too few.
     #[error("{found} fields where {expected} were expected")]
     Fields {
-        /// How many there are.
+        /// The number found.
         found: usize,
-        /// How many there should be.
+        /// The number expected.
         expected: usize,
     },
-    /// A field is no number.
+    /// A field is not a number.
     #[error("`{column}` is `{found}`, not a number")]
     Number {
-        /// Of which column.
+        /// The column.
         column: &'static str,
-        /// What there is.
+        /// The text found.
         found: String,
     },
     /// A quote within a field, or text after the quote that ends one.
@@ -36,15 +36,15 @@ pub enum CsvFault {
     /// The file ends within a field.
     #[error("a quoted field that does not end")]
     OpenQuote,
-    /// The bytes are no text.
-    #[error("not UTF-8 from byte {byte} of the file on")]
+    /// The bytes are not UTF-8.
+    #[error("not UTF-8 at byte {byte} of the file")]
     NotText {
-        /// The first byte that is not.
+        /// The first invalid byte.
         byte: usize,
     },
 }
 
-/// Appends a field, in quotes where it needs them.
+/// Appends a field, in quotes if it needs them.
 pub(crate) fn push_field(line: &mut String, field: &str) {
     if field.contains([',', '"', '\n', '\r']) {
         line.push('"');
@@ -61,7 +61,8 @@ pub(crate) struct Record {
     pub(crate) fields: Vec<String>,
 }
 
-/// The records of a file, or the line of a fault and the fault. Lines may end in CR LF too, as tables that went through a spreadsheet do.
+/// Returns the records of a file, or a fault with its line. Lines may also end in CR LF, because
+/// spreadsheets write them so.
 pub(crate) fn records(text: &str) -> Result<Vec<Record>, (usize, CsvFault)> {
     let mut records = Vec::new();
     let mut rest = text;
@@ -86,7 +87,7 @@ pub(crate) fn records(text: &str) -> Result<Vec<Record>, (usize, CsvFault)> {
     Ok(records)
 }
 
-/// The first field, and what follows it: a comma, the end of a line, or nothing.
+/// Returns the first field and the rest, which begins with a comma or a line end, or is empty.
 fn take_field(text: &str) -> Result<(String, &str), CsvFault> {
     let Some(mut rest) = text.strip_prefix('"') else {
         let end = text.find([',', '\n']).unwrap_or(text.len());

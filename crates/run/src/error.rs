@@ -1,4 +1,4 @@
-//! What can go wrong, with the place.
+//! Errors of run folders.
 
 use std::path::{Path, PathBuf};
 
@@ -6,94 +6,94 @@ use thiserror::Error;
 
 use crate::csv::CsvFault;
 
-/// Why a run folder could not be read or written.
+/// Errors while reading or writing a run folder.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A file could not be read or written.
     #[error("{path}: {source}", path = path.display())]
     File {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// There is no such folder.
+    /// The folder does not exist.
     #[error("{path}: there is no such folder", path = path.display())]
     NoFolder {
-        /// Which folder.
+        /// The folder.
         path: PathBuf,
     },
-    /// A folder that is no run.
-    #[error("{path}: not the folder of a run, there is no manifest.json in it", path = path.display())]
+    /// The folder is not a run.
+    #[error("{path}: not a run folder, it has no manifest.json", path = path.display())]
     NotARun {
-        /// Which folder.
+        /// The folder.
         path: PathBuf,
     },
-    /// A run would mix with files that are not its own.
-    #[error("{path}: not empty and not a run, `{entry}` is in it", path = path.display())]
+    /// The folder has files that do not belong to the run.
+    #[error("{path}: not empty and not a run, it contains `{entry}`", path = path.display())]
     Occupied {
-        /// Which folder.
+        /// The folder.
         path: PathBuf,
-        /// Something in it.
+        /// An entry of the folder.
         entry: String,
     },
-    /// Another process writes to the folder.
+    /// Another process uses the folder.
     #[error("{path}: in use by {holder}", path = path.display())]
     InUse {
-        /// Which folder.
+        /// The folder.
         path: PathBuf,
-        /// Who uses it.
+        /// The process that uses it.
         holder: String,
     },
-    /// A file of another version of this software.
+    /// The file has another schema version.
     #[error("{path}: schema version {found}, but this fedspd reads version {known}", path = path.display())]
     Schema {
-        /// Which file.
+        /// The file.
         path: PathBuf,
         /// Its version.
         found: u64,
-        /// The version that can be read.
+        /// The version that this fedspd reads.
         known: u64,
     },
-    /// A file is not the JSON that it should be.
+    /// A file is not valid JSON of its type.
     #[error("{path}: {source}", path = path.display())]
     Json {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// What is wrong with it, with line and column.
+        /// The parse error, with line and column.
         source: serde_json::Error,
     },
-    /// A line is no event.
+    /// A line is not an event.
     #[error("{path}: line {line} is not an event: {source}", path = path.display())]
     EventLine {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// Which line, counted from 1.
+        /// The line, counted from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The parse error.
         source: serde_json::Error,
     },
     /// A table of results is damaged.
     #[error("{path}: line {line}: {fault}", path = path.display())]
     Csv {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// Which line, counted from 1.
+        /// The line, counted from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The fault.
         fault: CsvFault,
     },
 }
 
 impl Error {
-    /// What the user can do about it, if there is something to say.
+    /// Returns a hint for the user, if there is one.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::NoFolder { .. } | Self::NotARun { .. } => {
-                Some("a run folder is what `fedspd run` writes, by default under runs/".into())
+                Some("`fedspd run` writes run folders, by default under runs/".into())
             }
-            Self::Occupied { .. } => Some("choose a folder that is new or empty with --out".into()),
+            Self::Occupied { .. } => Some("choose a new or empty folder with --out".into()),
             Self::InUse { .. } => {
                 Some("wait until it is done, or stop it and go on with `fedspd resume`".into())
             }
@@ -109,12 +109,12 @@ impl Error {
         }
     }
 
-    /// Says which file a fault of the system is about.
+    /// Adds the path to an I/O error.
     pub(crate) fn file(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
         |source| Self::File { path: path.to_owned(), source }
     }
 
-    /// Says which file is not the JSON that it should be.
+    /// Adds the path to a JSON error.
     pub(crate) fn json(path: &Path) -> impl FnOnce(serde_json::Error) -> Self {
         |source| Self::Json { path: path.to_owned(), source }
     }

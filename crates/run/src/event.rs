@@ -1,44 +1,44 @@
-//! What happens in a run.
+//! Events of a run.
 
 use serde::{Deserialize, Serialize};
 
 use crate::number;
 
-/// One line of the log: a JSON object whose kind is under `event`.
+/// One line of the log: a JSON object with its kind in `event`.
 ///
-/// Nothing here tells the time, so that the lines of a resumed run equal those of an uninterrupted one.
+/// Events have no time, so that a resumed run has the same lines as an uninterrupted one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Event {
     /// The run begins.
     Started,
-    /// A round is over.
+    /// A round ended.
     Round(Round),
-    /// Something that the user should know.
+    /// A warning for the user.
     Warning {
-        /// What.
+        /// Its text.
         text: String,
     },
-    /// A seed goes on from its checkpoint.
+    /// A seed resumes from its checkpoint.
     Resumed {
-        /// Which seed.
+        /// The seed.
         seed: u64,
-        /// The last round that was done.
+        /// The last finished round.
         round: u32,
     },
     /// The run was asked to stop.
     Interrupted {
-        /// In which seed.
+        /// The seed.
         seed: u64,
-        /// The last round that was done.
+        /// The last finished round.
         round: u32,
     },
     /// All seeds are done.
     Finished,
 }
 
-/// A round of a seed, as the server saw it.
+/// A round of a seed, as seen by the server.
 ///
 /// A number that is not finite is written as `null` and read as NaN.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -50,36 +50,37 @@ pub struct Round {
     /// The learning rate of the clients.
     #[serde(with = "number")]
     pub learning_rate: f64,
-    /// The clients that were asked, in their order.
+    /// The clients that were asked to train, in client order.
     pub participants: Vec<String>,
-    /// Those whose reply was not used.
+    /// The clients whose reply was not used.
     pub dropped: Vec<DroppedClient>,
-    /// The mean loss of the participants in training.
+    /// The mean training loss of the participants.
     #[serde(with = "number")]
     pub train_loss: f64,
-    /// The mean loss of the new model over the validation trials of all clients; NaN in rounds that are not validated.
+    /// The mean loss of the new model over the validation trials of all clients; NaN in rounds
+    /// without validation.
     #[serde(with = "number")]
     pub validation_loss: f64,
-    /// Its macro-F1 on the pooled validation trials, in rounds that are validated.
+    /// Its macro-F1 on the pooled validation trials, in rounds with validation.
     pub validation_f1: Option<f64>,
-    /// Its macro-F1 on the pooled test trials, in rounds that are tested.
+    /// Its macro-F1 on the pooled test trials, in rounds with a test.
     pub test_f1: Option<f64>,
     /// Bytes from the clients to the server.
     pub bytes_up: u64,
     /// Bytes from the server to the clients.
     pub bytes_down: u64,
-    /// How the averages of the Stiefel parameters went.
+    /// Diagnostics of the averages of the Stiefel parameters.
     pub layers: Vec<LayerReport>,
-    /// Whether a mean lacked full rank and the fallback took its place.
+    /// Whether a mean lacked full rank and the fallback replaced it.
     pub fallback: bool,
 }
 
 /// A client whose reply was not used.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DroppedClient {
-    /// Which client.
+    /// The client.
     pub client: String,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
@@ -88,10 +89,11 @@ pub struct DroppedClient {
 pub struct LayerReport {
     /// The parameter.
     pub name: String,
-    /// The smallest singular value of the clients' mean: 1 when all agree, 0 when the mean has no full rank.
+    /// The smallest singular value of the clients' mean: 1 when all agree, 0 when the mean lacks
+    /// full rank.
     #[serde(with = "number")]
     pub consensus: f64,
-    /// The mean distance of the clients from the model that they were sent.
+    /// The mean distance of the clients from the model sent to them.
     #[serde(with = "number")]
     pub drift_mean: f64,
     /// The largest of these distances.

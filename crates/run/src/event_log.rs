@@ -1,4 +1,4 @@
-//! The one file of a run that grows.
+//! Event log: the only file of a run that grows.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -8,8 +8,9 @@ use crate::{Error, Event, atomic};
 
 /// A log that events are appended to, one line each.
 ///
-/// The order that makes a resumed run's rounds equal an uninterrupted one's: append the round, [`sync`](Self::sync), then write the checkpoint.
-/// The log is then never behind the checkpoint, and [`truncate_after`](Self::truncate_after) takes away what is ahead of it.
+/// Append the round, [`sync`](Self::sync), then write the checkpoint. The log is then never behind
+/// the checkpoint, and [`truncate_after`](Self::truncate_after) removes rounds after it. A resumed
+/// run thus has the same rounds as an uninterrupted one.
 #[derive(Debug)]
 pub struct EventLog {
     path: PathBuf,
@@ -17,10 +18,11 @@ pub struct EventLog {
 }
 
 impl EventLog {
-    /// Opens a log, or begins one. A last line that a kill has torn is dropped, so that the next event begins a line.
+    /// Opens or creates a log. Drops an incomplete last line, as left by a kill, so that the next
+    /// event begins a line.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// When the file cannot be read or written.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, Error> {
         let path = path.into();
         match fs::read(&path) {
@@ -32,10 +34,10 @@ impl EventLog {
         Ok(Self { path, file })
     }
 
-    /// Appends an event. A kill can tear the line, but not the ones before it.
+    /// Appends an event. A kill can cut the line, but not the lines before it.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// When the file cannot be written.
     pub fn append(&mut self, event: &Event) -> Result<(), Error> {
         let mut line = serde_json::to_vec(event).map_err(Error::json(&self.path))?;
         line.push(b'\n');
@@ -45,15 +47,16 @@ impl EventLog {
     /// Waits until all lines are on the disk.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// When the file cannot be synchronised.
     pub fn sync(&self) -> Result<(), Error> {
         self.file.sync_data().map_err(Error::file(&self.path))
     }
 
-    /// Takes away the rounds of a seed after the given one (all for 0: rounds count from 1); every other line stays as it is, byte for byte.
+    /// Removes the rounds of a seed after the given one (all for 0, because rounds count from 1).
+    /// Every other line stays the same, byte for byte.
     ///
     /// # Errors
-    /// When a line is no event, or the system refuses; the file is then what it was.
+    /// When a line is not an event, or the file cannot be read or written; it then stays unchanged.
     pub fn truncate_after(&mut self, seed: u64, round: u32) -> Result<(), Error> {
         let bytes = fs::read(&self.path).map_err(Error::file(&self.path))?;
         let mut kept = Vec::with_capacity(bytes.len());
@@ -64,22 +67,23 @@ impl EventLog {
             }
         }
         keep(&self.path, &bytes, &kept)?;
-        // The old file is open still, but has no name any more.
+        // The handle may still refer to the replaced file.
         self.file = append_to(&self.path)?;
         Ok(())
     }
 
-    /// The events of a log, without a torn last line.
+    /// Reads the events of a log, without an incomplete last line.
     ///
     /// # Errors
-    /// When the file cannot be read, or a line is no event.
+    /// When the file cannot be read, or a line is not an event.
     pub fn read(path: &Path) -> Result<Vec<Event>, Error> {
         let bytes = fs::read(path).map_err(Error::file(path))?;
         whole(&bytes).into_iter().enumerate().map(|(place, line)| parse(path, place, line)).collect()
     }
 }
 
-/// The lines that end, with their ends. An event and its end are written at once, so what has no end was torn.
+/// Returns the complete lines, with their line ends. An event and its line end are written at once,
+/// so a line without one is incomplete.
 fn whole(bytes: &[u8]) -> Vec<&[u8]> {
     bytes.split_inclusive(|&byte| byte == b'\n').filter(|line| line.ends_with(b"\n")).collect()
 }

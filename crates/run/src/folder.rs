@@ -1,4 +1,4 @@
-//! Where the files of a run are.
+//! The run folder and the paths in it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,21 +9,43 @@ const MANIFEST: &str = "manifest.json";
 const LOCK: &str = ".lock";
 const CHECKPOINTS: &str = "checkpoints";
 const MODELS: &str = "models";
-const PORTRAITS: &str = "portraits";
+const INTERPRETATION: &str = "interpretation";
+/// The name of that folder in runs of version 0.1 and before.
+const FORMER_INTERPRETATION: &str = "portraits";
 
-/// The folder of a run, with all its seeds. The manifest is the mark of a run.
+/// The folder of a run, with all its seeds. A folder with a manifest is a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunFolder {
     root: PathBuf,
 }
 
+/// Who plays the rounds of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Engine {
+    /// One process with all clients.
+    Process,
+    /// Flower, with clients on machines of their own.
+    Flower,
+}
+
+impl Engine {
+    /// Its name after "a run".
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Process => "in one process",
+            Self::Flower => "over Flower",
+        }
+    }
+}
+
 impl RunFolder {
-    /// Makes the folder of a run with all that it begins with: in a neighbour first, which then takes its name. A run that is killed while it is set up
-    /// leaves nothing under that name, and the next one replaces what it left beside it. The folder is locked from its first moment on.
+    /// Creates a run folder with its first files. Fills a temporary folder next to it, which is
+    /// then renamed. A run that is killed during setup leaves nothing under the final name, and the
+    /// next one replaces its temporary folder. The folder is locked from the start.
     ///
     /// # Errors
-    /// When there is something in the folder, another process sets it up, or the system refuses; those of `fill`, which gets the folder under its first
-    /// name.
+    /// When the folder is not empty, another process sets it up, or it cannot be written. Also
+    /// errors of `fill`, which gets the temporary folder.
     pub fn create<E: From<Error>>(
         root: impl Into<PathBuf>,
         fill: impl FnOnce(&Self) -> Result<(), E>,
@@ -44,12 +66,12 @@ impl RunFolder {
     /// Locks the folder, so that no other process writes to it.
     ///
     /// # Errors
-    /// [`Error::InUse`] if one does; when the system refuses.
+    /// [`Error::InUse`] if another process uses it; when the lock file cannot be written.
     pub fn lock(&self) -> Result<FolderLock, Error> {
         FolderLock::take(&self.root, &self.root.join(LOCK))
     }
 
-    /// The neighbour in which a run is set up.
+    /// The temporary folder in which a run is set up.
     fn beginning(&self) -> Result<PathBuf, Error> {
         let path = std::path::absolute(&self.root).map_err(Error::file(&self.root))?;
         let name = path.file_name().ok_or_else(|| {
@@ -64,7 +86,7 @@ impl RunFolder {
         Ok(path.with_file_name(beginning))
     }
 
-    /// Locks the neighbour, empties it of what a killed run has left, and makes the folders.
+    /// Locks the temporary folder, removes leftovers of a killed run, and creates the subfolders.
     fn set_up(&self) -> Result<FolderLock, Error> {
         fs::create_dir_all(&self.root).map_err(Error::file(&self.root))?;
         let lock = self.lock()?;
@@ -76,7 +98,7 @@ impl RunFolder {
                 fs::remove_file(&path).map_err(Error::file(&path))?;
             }
         }
-        for path in [CHECKPOINTS, MODELS, PORTRAITS].map(|name| self.root.join(name)) {
+        for path in [CHECKPOINTS, MODELS, INTERPRETATION].map(|name| self.root.join(name)) {
             fs::create_dir(&path).map_err(Error::file(&path))?;
         }
         Ok(lock)
@@ -84,16 +106,16 @@ impl RunFolder {
 
     fn take_the_place_of(&self, folder: &Self) -> Result<(), Error> {
         if folder.root.is_dir() {
-            // Empty: anything else was refused.
+            // It is empty: other folders were refused.
             fs::remove_dir(&folder.root).map_err(Error::file(&folder.root))?;
         }
         fs::rename(&self.root, &folder.root).map_err(Error::file(&folder.root))
     }
 
-    /// The folder of a run that exists.
+    /// Opens the folder of an existing run.
     ///
     /// # Errors
-    /// When there is no such folder, or no manifest in it.
+    /// When the folder does not exist, or has no manifest.
     pub fn open(root: impl Into<PathBuf>) -> Result<Self, Error> {
         let folder = Self { root: root.into() };
         if !folder.root.is_dir() {
@@ -105,7 +127,7 @@ impl RunFolder {
         Ok(folder)
     }
 
-    /// Whether there is a manifest.
+    /// Returns whether the folder has a manifest.
     pub fn is_run(&self) -> bool {
         self.manifest().is_file()
     }
@@ -115,57 +137,65 @@ impl RunFolder {
         &self.root
     }
 
-    /// The resolved configuration.
+    /// Path of the resolved configuration.
     pub fn config(&self) -> PathBuf {
         self.root.join("config.toml")
     }
 
-    /// What was run, on what, by which version: a [`Manifest`](crate::Manifest).
+    /// Path of the [`Manifest`](crate::Manifest): experiment, data, version and status.
     pub fn manifest(&self) -> PathBuf {
         self.root.join(MANIFEST)
     }
 
-    /// What happened: an [`EventLog`](crate::EventLog).
+    /// Path of the [`EventLog`](crate::EventLog).
     pub fn events(&self) -> PathBuf {
         self.root.join("events.jsonl")
     }
 
-    /// What came out: a [`ResultTable`](crate::ResultTable).
+    /// Path of the [`ResultTable`](crate::ResultTable).
     pub fn results(&self) -> PathBuf {
         self.root.join("results.csv")
     }
 
-    /// The mean and deviation of its scores over seeds: a [`Headline`](crate::Headline).
+    /// Path of the [`Headline`](crate::Headline): mean and standard deviation of the scores over
+    /// seeds.
     pub fn summary(&self) -> PathBuf {
         self.root.join("summary.json")
     }
 
-    /// Who had which trials: [`Shards`](crate::Shards).
+    /// Path of the [`Shards`](crate::Shards): the trials of each client.
     pub fn shards(&self) -> PathBuf {
         self.root.join("shards.json")
     }
 
-    /// What tells a run on several machines from every other.
+    /// Path of the identity of a run on several machines.
     pub fn identity(&self) -> PathBuf {
         self.root.join("identity")
     }
 
-    /// Where a seed goes on after a break.
+    /// Path of the checkpoint of a seed.
     pub fn checkpoint(&self, seed: u64) -> PathBuf {
         self.root.join(CHECKPOINTS).join(format!("seed-{seed}.ckpt"))
     }
 
-    /// What a seed has learned.
+    /// Path of the trained model of a seed.
     pub fn model(&self, seed: u64) -> PathBuf {
         self.root.join(MODELS).join(format!("seed-{seed}.safetensors"))
     }
 
-    /// What the network of a seed looks at: a [`Portrait`](crate::Portrait).
-    pub fn portrait(&self, seed: u64) -> PathBuf {
-        self.root.join(PORTRAITS).join(format!("seed-{seed}.json"))
+    /// Path of the [`Interpretation`](crate::Interpretation) of a seed's network.
+    pub fn interpretation(&self, seed: u64) -> PathBuf {
+        let former = self.root.join(FORMER_INTERPRETATION);
+        let folder = if former.is_dir() { former } else { self.root.join(INTERPRETATION) };
+        folder.join(format!("seed-{seed}.json"))
     }
 
-    /// Where a report of the run is put.
+    /// The engine of the run. Runs over Flower have an identity, by which sites keep their states.
+    pub fn engine(&self) -> Engine {
+        if self.identity().is_file() { Engine::Flower } else { Engine::Process }
+    }
+
+    /// Path of the report on the run.
     pub fn report(&self) -> PathBuf {
         self.root.join("report")
     }

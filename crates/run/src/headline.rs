@@ -1,4 +1,4 @@
-//! The first numbers that a person wants of a run.
+//! Main scores of a run.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Error, ResultRow, ResultTable, json, number};
 
-/// The first numbers that a person wants: of the models that the seeds end with, over seeds. All of it can be computed from the results.
+/// Main scores of the final models, over seeds. All of them can be computed from the results.
 ///
 /// A number that is not finite is written as `null` and read as NaN.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -16,13 +16,13 @@ pub struct Headline {
     pub macro_f1: Summary,
     /// The mean over clients of their macro-F1.
     pub mean_client: Summary,
-    /// That of the worst client.
+    /// The macro-F1 of the worst client.
     pub worst_client: Summary,
-    /// The share of test trials whose class was predicted.
+    /// The share of test trials with the correct prediction.
     pub accuracy: Summary,
     /// Cohen's kappa.
     pub kappa: Summary,
-    /// Macro-F1 of subjects that nobody trained on; of no seed if there are none.
+    /// Macro-F1 of held-out subjects; its count is 0 if there are none.
     pub held_out: Summary,
     /// The largest `|W^T W - I|` of the final models.
     #[serde(with = "number")]
@@ -32,14 +32,14 @@ pub struct Headline {
 /// Mean and spread of a number over seeds or clients.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
-    /// The mean; NaN of no values.
+    /// The mean; NaN without values.
     #[serde(with = "number")]
     pub mean: f64,
-    /// The standard deviation of the sample (divided by n - 1): an estimate of how far another seed would be off. NaN of fewer than two
-    /// values, which say nothing about it.
+    /// The sample standard deviation (divisor n - 1), which estimates the spread over seeds. NaN
+    /// for fewer than two values.
     #[serde(with = "number")]
     pub std: f64,
-    /// How many values there are.
+    /// The number of values.
     pub count: usize,
 }
 
@@ -47,21 +47,22 @@ impl Headline {
     /// Reads a headline.
     ///
     /// # Errors
-    /// When the file cannot be read or is no headline.
+    /// When the file cannot be read or is not a headline.
     pub fn read(path: &Path) -> Result<Self, Error> {
         json::read(path)
     }
 
-    /// Writes it as a whole.
+    /// Writes it atomically.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// When the file cannot be written.
     pub fn write(&self, path: &Path) -> Result<(), Error> {
         json::write(path, self)
     }
 }
 
-/// Mean and standard deviation. A value that is NaN makes both NaN: leaving it out would be a silent repair.
+/// Computes mean and standard deviation. A NaN value makes both NaN, because leaving it out would
+/// hide a fault.
 pub fn summary(values: &[f64]) -> Summary {
     let count = values.len();
     let mean = values.iter().sum::<f64>() / count as f64;
@@ -70,7 +71,7 @@ pub fn summary(values: &[f64]) -> Summary {
     Summary { mean, std, count }
 }
 
-/// Reads the headline off a table.
+/// Computes the headline from a table.
 pub fn headline(table: &ResultTable) -> Headline {
     let over_seeds = |client, split, metric| summary(&table.values(client, split, metric));
     Headline {
@@ -87,7 +88,8 @@ pub fn headline(table: &ResultTable) -> Headline {
     }
 }
 
-/// The macro-F1 on the pooled validation trials of the last round of each seed, over seeds: what settings may be chosen by.
+/// Computes the macro-F1 on the pooled validation trials in the last round of each seed, over
+/// seeds. Hyper-parameters may be chosen by it.
 pub fn validation_f1(table: &ResultTable) -> Summary {
     let mut last: BTreeMap<u64, (u32, f64)> = BTreeMap::new();
     let of_round =

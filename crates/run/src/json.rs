@@ -13,7 +13,7 @@ pub(crate) fn read<T: DeserializeOwned>(path: &Path) -> Result<T, Error> {
     serde_json::from_slice(&bytes).map_err(Error::json(path))
 }
 
-/// Indented, because people read these files too.
+/// Writes indented JSON, because people read these files too.
 pub(crate) fn write<T: Serialize>(path: &Path, value: &T) -> Result<(), Error> {
     let mut bytes = serde_json::to_vec_pretty(value).map_err(Error::json(path))?;
     bytes.push(b'\n');

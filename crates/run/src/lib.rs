@@ -1,4 +1,4 @@
-//! The run folder's vocabulary: what a run writes and a report reads.
+//! Files of the run folder, which runs write and reports read.
 //!
 //! | file | type |
 //! |---|---|
@@ -6,13 +6,14 @@
 //! | `.lock` | [`FolderLock`] |
 //! | `manifest.json` | [`Manifest`] |
 //! | `events.jsonl` | [`Event`], [`EventLog`] |
-//! | `results.csv` | [`ResultRow`], [`ResultTable`]; its scores are those of a [`Confusion`] |
+//! | `results.csv` | [`ResultRow`], [`ResultTable`]; its scores come from a [`Confusion`] |
 //! | `summary.json`, when all seeds are done | [`Headline`]: mean and deviation over seeds |
 //! | `shards.json` | [`Shards`] |
-//! | `portraits/seed-N.json` | [`Portrait`] |
+//! | `interpretation/seed-N.json` | [`Interpretation`] |
 //!
-//! Types and files only: nothing here trains, and nothing here knows a model, so that a report can be drawn years later. Whole files are
-//! written by [`atomic::write`]; the log of events is the one file that grows, and [`EventLog`] mends what a kill leaves of it.
+//! The crate has types and files only. It neither trains nor knows models, so that reports can be
+//! made years later. [`atomic::write`] writes whole files. The event log is the only file that
+//! grows; [`EventLog`] repairs it after a kill.
 
 pub mod atomic;
 mod confusion;
@@ -22,11 +23,11 @@ mod event;
 mod event_log;
 mod folder;
 mod headline;
+mod interpretation;
 mod json;
 mod lock;
 mod manifest;
 mod number;
-mod portrait;
 mod results;
 mod shards;
 
@@ -35,10 +36,10 @@ pub use csv::CsvFault;
 pub use error::Error;
 pub use event::{DroppedClient, Event, LayerReport, Round};
 pub use event_log::EventLog;
-pub use folder::RunFolder;
+pub use folder::{Engine, RunFolder};
 pub use headline::{Headline, Summary, headline, summary, validation_f1};
+pub use interpretation::{InputInterpretation, Interpretation, Pattern, Plane, Spectrum};
 pub use lock::FolderLock;
 pub use manifest::{ExcludedSubject, Manifest, SCHEMA_VERSION, Status};
-pub use portrait::{InputPortrait, Pattern, Plane, Portrait, Spectrum};
 pub use results::{COLUMNS, ResultRow, ResultTable};
 pub use shards::{HeldOutShard, SeedShards, Shard, Shards};

@@ -1,4 +1,4 @@
-//! One process at a time.
+//! Lock of a run folder: one process at a time.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Write};
@@ -6,12 +6,14 @@ use std::path::Path;
 
 use crate::Error;
 
-/// The right to write a run folder, until it is dropped. However the process ends, the system takes it back: a killed run leaves nothing locked.
+/// The right to write a run folder, until it is dropped. The operating system releases it however
+/// the process ends, so a killed run leaves nothing locked.
 ///
-/// It is the system's lock on the file `.lock`, in which its holder writes who it is. Some network file systems know no locks; there a run goes on without.
+/// It is an operating-system lock on the file `.lock`. The holder writes its process id and host
+/// into the file. Some network file systems have no locks; runs there continue without one.
 #[derive(Debug)]
 pub struct FolderLock {
-    /// Open: closing it gives the lock back.
+    /// Kept open, because closing it releases the lock.
     _file: File,
 }
 
@@ -27,7 +29,7 @@ impl FolderLock {
         match held.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                // Empty if it was locked this very moment.
+                // The file is empty if it was locked just now.
                 let holder = fs::read_to_string(file).unwrap_or_default();
                 let holder = if holder.is_empty() { "another process".to_owned() } else { holder };
                 return Err(Error::InUse { path: folder.to_owned(), holder });
@@ -40,7 +42,8 @@ impl FolderLock {
     }
 }
 
-/// Who writes, for those who find the folder locked; with the machine where the system says it, since folders may be shared.
+/// Describes this process for others that find the folder locked. Includes the host if the system
+/// reports it, because folders may be shared.
 fn this_process() -> String {
     let process = format!("process {}", std::process::id());
     match fs::read_to_string("/proc/sys/kernel/hostname") {

@@ -1,4 +1,4 @@
-//! What was run, on what, by which version, and how it ended.
+//! Manifest of a run: experiment, data, version and status.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::{Error, json};
 /// The version of the files of a run folder.
 pub const SCHEMA_VERSION: u64 = 1;
 
-/// The identity of a run: enough to do it again and to know whether two runs may be compared.
+/// The identity of a run: enough to repeat it and to judge whether two runs are comparable.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
     /// The version of the files, [`SCHEMA_VERSION`].
@@ -34,13 +34,13 @@ pub struct Manifest {
     pub channels: Vec<String>,
     /// The subjects that take part, held-out ones included.
     pub subjects: Vec<String>,
-    /// Those that do not.
+    /// The excluded subjects.
     pub excluded: Vec<ExcludedSubject>,
     /// How subjects are aligned.
     pub alignment: String,
     /// Whether alignment saw unlabelled test trials.
     pub transductive: bool,
-    /// How subjects that nobody trained on were treated before they were scored, if there are any.
+    /// How held-out subjects were treated before they were scored, if there are any.
     #[serde(default)]
     pub held_out: Option<String>,
     /// How clients are weighted.
@@ -53,24 +53,24 @@ pub struct Manifest {
     pub cpu_path: String,
     /// The number of threads.
     pub threads: usize,
-    /// Seconds from start to end, of all parts of a resumed run; none until it is done.
+    /// Wall-clock seconds, over all parts of a resumed run; none until it is done.
     pub wall_seconds: Option<f64>,
-    /// The largest memory in use; none until the run is done, or where the system does not say.
+    /// Peak memory; none until the run is done, or if the system does not report it.
     pub peak_memory_bytes: Option<u64>,
-    /// How far it got.
+    /// Its status.
     pub status: Status,
 }
 
-/// A subject that takes no part.
+/// An excluded subject.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExcludedSubject {
-    /// Who.
+    /// The subject.
     pub subject: String,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
-/// How far a run got.
+/// Status of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
@@ -88,9 +88,9 @@ impl Manifest {
     /// Reads a manifest.
     ///
     /// # Errors
-    /// When the file cannot be read, is no manifest, or has another schema version.
+    /// When the file cannot be read, is not a manifest, or has another schema version.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        // The version comes first: what else there is depends on it.
+        // The version comes first, because the other fields depend on it.
         #[derive(Deserialize)]
         struct Version {
             schema: u64,
@@ -102,10 +102,10 @@ impl Manifest {
         json::read(path)
     }
 
-    /// Writes it as a whole.
+    /// Writes it atomically.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// When the file cannot be written.
     pub fn write(&self, path: &Path) -> Result<(), Error> {
         json::write(path, self)
     }

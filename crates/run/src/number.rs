@@ -1,4 +1,5 @@
-//! Numbers that may be none: JSON has no NaN, so what is not finite is `null` and comes back as NaN.
+//! Numbers in JSON, which has no NaN: numbers that are not finite are written as `null` and read as
+//! NaN.
 
 use serde::{Deserialize, Deserializer, Serializer};
 

@@ -1,4 +1,4 @@
-//! What came out of a run, as a tidy table: one number a row.
+//! Results of a run as a tidy table: one number per row.
 
 use std::fs;
 use std::path::Path;
@@ -23,7 +23,7 @@ pub const COLUMNS: [&str; 12] = [
     "value",
 ];
 
-/// One number, and everything that says which.
+/// One number, with all that identifies it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResultRow {
     /// The dataset.
@@ -32,9 +32,10 @@ pub struct ResultRow {
     pub model: String,
     /// `federated`, `centralised` or `local`.
     pub mode: String,
-    /// The average of the Stiefel parameters.
+    /// The averaging method of the Stiefel parameters.
     pub aggregation: String,
-    /// The share of the clients that take part in a round; 1 where nothing is federated, since all data take part then.
+    /// The share of the clients that take part in a round; 1 if training is not federated, because
+    /// all data then take part.
     pub participation: f64,
     /// How subjects are aligned.
     pub align: String,
@@ -44,11 +45,11 @@ pub struct ResultRow {
     pub round: u32,
     /// A client's name, or `pooled`, `mean` or `worst`.
     pub client: String,
-    /// Which trials.
+    /// The scored trials, such as `test`; `model` for numbers of the model itself.
     pub split: String,
-    /// What was measured.
+    /// The metric.
     pub metric: String,
-    /// The number; NaN where there is none.
+    /// The number; NaN if there is none.
     pub value: f64,
 }
 
@@ -60,8 +61,8 @@ pub struct ResultTable {
 }
 
 impl ResultTable {
-    /// The table as CSV: the columns' names, then a line a row. Numbers have the fewest digits that give them back, bit for bit; NaN is an
-    /// empty field.
+    /// Formats the table as CSV: the names of the columns, then one line per row. Numbers have the
+    /// fewest digits that restore them bit for bit; NaN is an empty field.
     pub fn to_csv(&self) -> String {
         let mut text = COLUMNS.join(",");
         text.push('\n');
@@ -91,24 +92,25 @@ impl ResultTable {
         text
     }
 
-    /// The values of a metric, in the order of their rows: of a metric that a seed has once, one for each seed.
+    /// Returns the values of a metric, in row order. A metric that each seed has once gives one
+    /// value per seed.
     pub fn values(&self, client: &str, split: &str, metric: &str) -> Vec<f64> {
         let wanted = |row: &&ResultRow| row.client == client && row.split == split && row.metric == metric;
         self.rows.iter().filter(wanted).map(|row| row.value).collect()
     }
 
-    /// Writes the table as a whole.
+    /// Writes the table atomically.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// When the file cannot be written.
     pub fn write(&self, path: &Path) -> Result<(), Error> {
         atomic::write(path, self.to_csv().as_bytes())
     }
 
-    /// Reads what [`write`](Self::write) has written.
+    /// Reads a file that [`write`](Self::write) wrote.
     ///
     /// # Errors
-    /// When the file cannot be read, has other columns, or a field that is not what its column says.
+    /// When the file cannot be read, or has other columns or an invalid field.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let bytes = fs::read(path).map_err(Error::file(path))?;
         parse(&bytes).map_err(|(line, fault)| Error::Csv { path: path.to_owned(), line, fault })

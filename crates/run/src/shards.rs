@@ -1,4 +1,4 @@
-//! Who had which trials.
+//! Shards: the trials of each client.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Error, json};
 
-/// The shards of all seeds: splits, and assignments that are shuffled, depend on the seed.
+/// The shards of all seeds, because splits and shuffled assignments depend on the seed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shards {
     /// The names of the classes; counts are in this order.
@@ -22,29 +22,29 @@ pub struct SeedShards {
     pub seed: u64,
     /// The clients, in their order.
     pub clients: Vec<Shard>,
-    /// The subjects that are kept away from training.
+    /// The held-out subjects.
     pub held_out: Vec<HeldOutShard>,
 }
 
-/// What a client has: counts are trials of each class.
+/// The data of a client, as numbers of trials of each class.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shard {
     /// The client.
     pub name: String,
     /// Its subjects.
     pub subjects: Vec<String>,
-    /// Trials to train on.
+    /// Training trials.
     pub train: Vec<usize>,
-    /// Trials for validation.
+    /// Validation trials.
     pub val: Vec<usize>,
-    /// Trials for the test.
+    /// Test trials.
     pub test: Vec<usize>,
 }
 
-/// A subject that is kept away from training.
+/// A held-out subject.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HeldOutShard {
-    /// Who.
+    /// The subject.
     pub subject: String,
     /// Trials of each class.
     pub trials: Vec<usize>,
@@ -54,15 +54,15 @@ impl Shards {
     /// Reads shards.
     ///
     /// # Errors
-    /// When the file cannot be read, or is something else.
+    /// When the file cannot be read or is not a shards file.
     pub fn read(path: &Path) -> Result<Self, Error> {
         json::read(path)
     }
 
-    /// Writes them as a whole.
+    /// Writes them atomically.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// When the file cannot be written.
     pub fn write(&self, path: &Path) -> Result<(), Error> {
         json::write(path, self)
     }

@@ -1,4 +1,4 @@
-//! The reader of EDF and BDF.
+//! Fuzz target: the reader of EDF and BDF.
 
 use std::io::Cursor;
 use std::process::ExitCode;
@@ -18,7 +18,8 @@ fn main() -> ExitCode {
         seeds: vec![edf.clone(), discontinuous(edf), bdf.clone(), discontinuous(bdf)],
         tokens: EDF_TOKENS,
         read,
-        // Two bytes of annotations, a letter and its end, become an `Annotation` and a string in a vector that grows by doubling.
+        // Two bytes of annotations (a letter and its terminator) become an `Annotation` and a
+        // string, in a vector that grows by doubling.
         memory_per_byte: 128,
     };
     target.main()
@@ -41,7 +42,7 @@ fn read(bytes: &[u8]) -> String {
     words.collect::<Vec<_>>().join(", ")
 }
 
-/// Problems of annotations are told apart by their text.
+/// Distinguishes faults of annotations by their text.
 fn name(fault: &EdfFault) -> String {
     if let EdfFault::Annotation { problem, .. } = fault { (*problem).to_owned() } else { kind(fault) }
 }

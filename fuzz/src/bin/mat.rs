@@ -1,4 +1,4 @@
-//! The reader of MAT-files.
+//! Fuzz target: the reader of MAT-files.
 
 use std::io::Cursor;
 use std::process::ExitCode;
@@ -7,7 +7,7 @@ use fedspd_eeg::Error;
 use fedspd_eeg::read::MatFile;
 use fedspd_fuzz::{Target, kind};
 
-/// Malformed variables are passed over, up to so many.
+/// The number of malformed variables that are skipped.
 const FAULTS: usize = 64;
 
 fn main() -> ExitCode {
@@ -33,7 +33,8 @@ fn main() -> ExitCode {
             b"data",
         ],
         read,
-        // Deflate makes at most 1032 bytes of one; each may become a number of 8 bytes in a vector that grows by doubling.
+        // Deflate expands a byte to at most 1032 bytes. Each may become a number of 8 bytes, in a
+        // vector that grows by doubling.
         memory_per_byte: 1032 * 8 * 3,
     };
     target.main()

@@ -1,4 +1,4 @@
-//! The reader of `.npz` archives.
+//! Fuzz target: the reader of `.npz` archives.
 
 use std::io::Cursor;
 use std::process::ExitCode;
@@ -33,8 +33,9 @@ fn main() -> ExitCode {
             b"\0\0\0\0",
         ],
         read,
-        // Deflate makes at most 1032 bytes of one; each may become a number of 8 bytes in a vector that grows by doubling, or a short text. (Whoever reads prepared
-        // data looks at the shapes first.)
+        // Deflate expands a byte to at most 1032 bytes. Each may become a number of 8 bytes, in a
+        // vector that grows by doubling, or a short text. (The reader of prepared data checks
+        // shapes first.)
         memory_per_byte: 1032 * 32 * 3,
     };
     target.main()

@@ -1,4 +1,4 @@
-//! All the way from a recording to covariances, at another rate than asked for.
+//! Fuzz target: preparation from a recording to covariances, with resampling.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -8,7 +8,7 @@ use fedspd_eeg::prepare::{Features, Plan, PlanOptions};
 use fedspd_eeg::{Definition, Error};
 use fedspd_fuzz::{EDF_TOKENS, Target, kind};
 
-/// Recordings as the seeds are, at another rate.
+/// A definition that fits the seeds, at another sampling rate.
 const DEFINITION: &str = r#"
     name = "mine"
     format = "edf"
@@ -29,8 +29,8 @@ fn main() -> ExitCode {
         ],
         tokens: EDF_TOKENS,
         read,
-        // A sample of two bytes is one of eight before and after resampling and filtering; the rate may be five times lower than asked for, and the
-        // signal is padded at both ends.
+        // A sample of two bytes takes eight bytes before and after resampling and filtering. The
+        // rate may be five times lower than requested, and the signal is padded at both ends.
         memory_per_byte: 1024,
     };
     target.main()

@@ -1,8 +1,9 @@
 """Federated training across machines, with Flower.
 
-``server_app`` and ``client_app`` are a whole Flower app over the Rust core: the same server, the same clients and the same bytes as
-``fedspd run``. ``ProjAvg``, ``RLAvg`` and ``Projected`` are for Flower apps of one's own, whatever their clients train with.
-``fedspd flower new DIR`` writes an app to begin with; ``rehearse`` plays a deployment in one process.
+``server_app`` and ``client_app`` make a complete Flower app over the Rust core. Server, clients and
+resulting bytes are the same as with ``fedspd run``. ``ProjAvg``, ``RLAvg`` and ``Projected`` are
+strategies for your own Flower apps, whatever library their clients use. ``fedspd flower new DIR``
+writes an app to start from. ``rehearse`` runs a deployment in one process.
 """
 
 try:

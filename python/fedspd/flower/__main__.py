@@ -1,4 +1,4 @@
-"""``python -m fedspd.flower``: keys for a deployment, and runs that say how they ended."""
+"""``python -m fedspd.flower``: keys for a deployment, and runs with an exit code."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from pathlib import Path
 
 
 def main(words: list[str] | None = None) -> int:
-    """Does what the words ask for, and gives the exit code."""
+    """Runs the command and returns its exit code."""
     parser = argparse.ArgumentParser(prog="python -m fedspd.flower", description=__doc__)
     verbs = parser.add_subparsers(dest="verb", required=True)
-    run = verbs.add_parser("run", help="run an app to its end; exits non-zero if it failed")
+    run = verbs.add_parser("run", help="run an app until it ends; the exit code is non-zero if it failed")
     run.add_argument("app", help="the folder of the app")
-    run.add_argument("superlink", nargs="?", help="the connection, by its name in Flower's config.toml")
+    run.add_argument("superlink", nargs="?", help="the name of the connection in Flower's config.toml")
     run.add_argument("--run-config", "-c", action="append", default=[], help="values to change, as with flwr run")
-    keys = verbs.add_parser("keys", help="make a certificate for the server and keys for the nodes, or more of them later")
+    keys = verbs.add_parser("keys", help="make a server certificate and node keys, or add more later")
     keys.add_argument("folder", type=Path)
-    keys.add_argument("--host", action="append", default=[], help="a name or address of the server; may be repeated")
-    keys.add_argument("--site", action="append", default=[], help="the name of a site; may be repeated; more can be added later")
-    keys.add_argument("--renew", action="store_true", help="replace the certificate and the key of the server")
+    keys.add_argument("--host", action="append", default=[], help="a host name or address of the server; may be repeated")
+    keys.add_argument("--site", action="append", default=[], help="a site name; may be repeated; more sites can be added later")
+    keys.add_argument("--renew", action="store_true", help="replace the server's certificate and key")
     arguments = parser.parse_args(words)
     if arguments.verb == "run":
         from fedspd.flower.launch import launch

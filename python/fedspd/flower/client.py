@@ -1,4 +1,4 @@
-"""The client of a hospital: its own trials, its own state, and the work that a round asks for."""
+"""The client of a hospital: its trials, its state, and its work in a round."""
 
 from __future__ import annotations
 
@@ -24,14 +24,19 @@ OWN = {
     "exclude": "data.exclude",
     "threads": "run.threads",
 }
-"""What a node may say of itself with ``--node-config``, and the key of the configuration that it stands for."""
+"""Settings that a node may give with ``--node-config``, and their configuration keys."""
 
 
 def client_app(mods: list[Mod] | None = None) -> ClientApp:
-    """A Flower client over the Rust core.
+    """Returns a Flower client over the Rust core.
 
-    A node says with ``--node-config`` who it is (``partition-id``, ``name``), where its trials are (``data``: an ``.npz`` file, a definition or
-    a dataset's name; ``root``: the folder of its recordings; ``subjects``, ``exclude``), and where it keeps its state (``state``).
+    A node has these settings in ``--node-config``:
+
+    - ``partition-id`` and ``name``: its identity.
+    - ``data``: an ``.npz`` file, a definition or the name of a dataset.
+    - ``root``: the folder of its recordings.
+    - ``subjects`` and ``exclude``: the subjects to use and to leave out.
+    - ``state``: the folder for its state.
     """
     app = ClientApp(mods=mods)
 
@@ -53,10 +58,13 @@ def client_app(mods: list[Mod] | None = None) -> ClientApp:
 def _reply(
     message: Message, context: Context, work: Callable[[_core.Site, RecordDict], RecordDict]
 ) -> Message:
-    """Does the work, or says that it could not be done: why a hospital's data cannot be opened is in its own log, and nowhere else."""
+    """Does the work and returns the reply, or a fault.
+
+    The reason why a hospital cannot open its data goes to its own log only.
+    """
     try:
         site = _site(message.content, context)
-    except Exception as error:  # whatever it is: Flower would send the server its traceback
+    except Exception as error:  # any: Flower would send its traceback to the server
         log.error("%s", error)
         content = messages.fault("it could not open its data; its own log says why")
     else:
@@ -68,19 +76,19 @@ def _work(site: _core.Site, content: RecordDict, work: Callable[[_core.Site, Rec
     try:
         return work(site, content)
     except messages.Unfit as unfit:
-        log.error("the message of the server: %s", unfit)
-        return messages.fault(f"the message of the server: {unfit}")
-    except fedspd.Error as error:  # what a site raises has no more in it than may be told; the log has the rest
+        log.error("invalid message from the server: %s", unfit)
+        return messages.fault(f"invalid message from the server: {unfit}")
+    except fedspd.Error as error:  # safe to send: a site raises no private details, they are in its log
         return messages.fault(str(error))
     except Exception:
-        log.exception("the work could not be done")
+        log.exception("the task failed")
         return messages.fault("it could not do what was asked; its own log says why")
 
 
 def _site(content: RecordDict, context: Context) -> _core.Site:
     node = context.node_config
     if "partition-id" not in node:
-        raise ValueError("the node has no number: start it with --node-config 'partition-id=0 ...'")
+        raise ValueError("the node has no `partition-id`; start it with --node-config 'partition-id=0 ...'")
     number = int(node["partition-id"])
     changes = [f"{key}={_value(name, node[name])}" for name, key in OWN.items() if name in node]
     name = str(node.get("name", f"client {number + 1}"))
@@ -89,7 +97,7 @@ def _site(content: RecordDict, context: Context) -> _core.Site:
 
 
 def _value(name: str, value: object) -> str:
-    """As the configuration wants it: a place on this machine is meant from its home, whatever folder Flower works in."""
+    """Returns a setting as configuration text, with ``~`` in paths expanded."""
     text = str(value)
     return str(Path(text).expanduser()) if name in ("data", "root") else text
 
@@ -118,11 +126,11 @@ def _train(site: _core.Site, content: RecordDict) -> RecordDict:
 
 def _evaluate(site: _core.Site, content: RecordDict) -> RecordDict:
     task = messages.told(content)
-    verdicts = site.evaluate(
+    scores = site.evaluate(
         messages.entry(task, "run", str),
         messages.unpack(content),
         messages.counted(task),
         messages.entry(task, "validated", bool),
         messages.entry(task, "tested", bool),
     )
-    return RecordDict({messages.PARTS: messages.pack(verdicts)})
+    return RecordDict({messages.PARTS: messages.pack(scores)})

@@ -1,4 +1,4 @@
-"""Messages to clients and their replies, until all are there or the time is up."""
+"""Sends messages to clients and collects their replies until a time limit."""
 
 from __future__ import annotations
 
@@ -12,11 +12,14 @@ from fedspd import _core
 from fedspd.flower import messages
 
 POLL = 1.0
-"""Seconds between two looks for replies."""
+"""Seconds between two polls for replies."""
 
 GRACE = 60.0
-"""Seconds that a message lives longer than it is waited for. Nobody should begin with what nobody waits for any more; but who is late is told by the
-cut-off, not by Flower, which has other words for it."""
+"""Seconds that a message stays valid after the cut-off.
+
+After that no client starts work on it. The margin lets our cut-off report late clients before
+Flower does, because Flower's wording differs.
+"""
 
 
 def gather(
@@ -26,10 +29,11 @@ def gather(
     take: Callable[[int, RecordDict], None],
     give_up: Callable[[int, str], None],
 ) -> None:
-    """Sends each client its message and takes the replies as they come. After the cut-off, in seconds, the rest is given up.
+    """Sends each client its message and takes the replies as they arrive.
 
-    A reply that is none (an error of Flower, a fault of the client, something else than was asked for) is given up with its reason. The reply to a
-    message is told by the message that it answers: replies that Flower makes up for a lost node do not carry its number.
+    After the cut-off, in seconds, the missing clients are given up. An invalid reply is given up
+    with its reason: a Flower error, a fault of the client, or unexpected content. The message id
+    identifies the client, because Flower's own replies for lost nodes carry no node number.
     """
     clients = list(asked)
     waiting = dict(zip(grid.push_messages([asked[client] for client in clients]), clients))
@@ -50,10 +54,13 @@ def gather(
 def take_reply(
     client: int, reply: Message, take: Callable[[int, RecordDict], None], give_up: Callable[[int, str], None]
 ) -> None:
-    """Takes a reply, or gives it up with its reason, as one line: what a client says is no more than a part of a sentence."""
+    """Takes a reply, or gives it up with its reason.
+
+    The reason is cut to one line, because clients must not forge log lines.
+    """
     if reply.has_error():
-        # The last line is what happened; what is above it is where.
-        lines = (reply.error.reason or "").strip().splitlines() or [f"error {reply.error.code} of Flower"]
+        # The last line of a traceback holds the error.
+        lines = (reply.error.reason or "").strip().splitlines() or [f"Flower error {reply.error.code}"]
         give_up(client, _core.one_line(lines[-1]))
         return
     refused = messages.refused(reply.content)

@@ -1,4 +1,4 @@
-"""Certificates of a server and keys of its nodes, with what Flower itself is built on."""
+"""Server certificates and node keys, made with the cryptography library that Flower uses."""
 
 from __future__ import annotations
 
@@ -14,25 +14,31 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 DAYS = 825
-"""How long the server's certificate holds: no longer than browsers and libraries take it for."""
+"""Validity of the server's certificate in days: the most that browsers and libraries accept."""
 AUTHORITY_DAYS = 20 * 365
-"""How long the authority's holds, which every site has a copy of: for longer than any study."""
+"""Validity of the authority's certificate in days: longer than any study. Every site has a copy."""
 
 
 def make(folder: Path, hosts: Sequence[str] = (), sites: Sequence[str] = (), *, renew: bool = False) -> list[Path]:
-    """Writes what a deployment needs, and gives the files: an authority where there is none yet, a certificate for the hosts, a pair of keys for each site.
+    """Writes the certificates and keys of a deployment and returns the files.
 
-    ``ca.crt`` goes to everyone, ``server.crt`` and ``server.key`` to the server. Of each site, ``NAME.pub`` goes to the server and ``NAME.key`` to the
-    site alone; a site that does not want its key made elsewhere makes both by itself, with ``ssh-keygen -t ecdsa -b 384``. ``ca.key`` signs further
-    certificates and is best kept offline. Nothing that is there is overwritten, but the server's certificate and key if they are to be renewed.
+    Makes an authority if the folder has none, a certificate for the hosts, and a pair of keys for
+    each site.
+
+    - ``ca.crt`` goes to everyone; ``server.crt`` and ``server.key`` go to the server.
+    - ``NAME.pub`` goes to the server and ``NAME.key`` to the site alone. A site may make both
+      itself with ``ssh-keygen -t ecdsa -b 384``.
+    - ``ca.key`` signs further certificates. Keep it offline.
+
+    Existing files are never overwritten, except the server's certificate and key with ``renew``.
     """
     if not hosts and not sites:
-        raise ValueError("there is nothing to make: name a host, a site or both")
+        raise ValueError("no host and no site was given; name a host, a site or both")
     taken = {"ca", "server"}
     for site in sites:
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", site) or site.lower() in taken:
-            raise ValueError(f"a site cannot be called {site!r}: letters, digits, dashes, dots and underscores, each name once, not ca or server")
-        # Some disks do not tell capitals from others.
+            raise ValueError(f"invalid site name {site!r}; use letters, digits, dashes, dots and underscores, each name once, not ca or server")
+        # Some file systems ignore case.
         taken.add(site.lower())
     names = [_name(host) for host in hosts]
     contents: dict[str, bytes] = {}
@@ -59,7 +65,7 @@ def make(folder: Path, hosts: Sequence[str] = (), sites: Sequence[str] = (), *, 
     for name in contents:
         if (folder / name).exists() and name not in replaced:
             hint = "; --renew replaces it" if name.startswith("server.") else ""
-            raise FileExistsError(f"{folder / name} is there already{hint}")
+            raise FileExistsError(f"{folder / name} already exists{hint}")
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in contents.items():
         _write(folder / name, content)
@@ -70,23 +76,23 @@ _ISSUER = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "fedspd deploy
 
 
 def _load(folder: Path) -> ec.EllipticCurvePrivateKey:
-    """The authority's key, if it is that of its certificate: what another one signs nobody would trust."""
+    """Returns the authority's key, after a check that it matches the authority's certificate."""
     if not (folder / "ca.key").exists():
-        raise FileNotFoundError(f"{folder / 'ca.key'} is not there, and without it nothing that {folder / 'ca.crt'} vouches for can be signed")
+        raise FileNotFoundError(f"{folder / 'ca.key'} is missing; {folder / 'ca.crt'} needs it to sign certificates")
     if not (folder / "ca.crt").exists():
-        raise FileNotFoundError(f"{folder / 'ca.crt'} is not there, which belongs to {folder / 'ca.key'}")
+        raise FileNotFoundError(f"{folder / 'ca.crt'} is missing; it belongs to {folder / 'ca.key'}")
     authority = serialization.load_pem_private_key((folder / "ca.key").read_bytes(), None)
     certificate = x509.load_pem_x509_certificate((folder / "ca.crt").read_bytes())
     if not isinstance(authority, ec.EllipticCurvePrivateKey) or authority.public_key() != certificate.public_key():
         raise ValueError(f"{folder / 'ca.key'} is not the key of {folder / 'ca.crt'}")
     ends = certificate.not_valid_after_utc
     if ends < datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(days=DAYS):
-        raise ValueError(f"{folder / 'ca.crt'} ends on {ends:%Y-%m-%d}, before what it would sign now: make a new authority in another folder")
+        raise ValueError(f"{folder / 'ca.crt'} expires on {ends:%Y-%m-%d}, before a certificate that it would sign now; make a new authority in another folder")
     return authority
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Writes a file as a whole. Keys are for their owner's eyes from their first moment on."""
+    """Writes a file atomically. Keys are readable by their owner only, from creation on."""
     mode = 0o600 if path.name.endswith(".key") else 0o644
     beside = path.with_name(f".{path.name}.partial")
     beside.unlink(missing_ok=True)
@@ -107,14 +113,14 @@ def _name(host: str) -> x509.GeneralName:
     except ValueError:
         pass
     try:
-        # Names with other letters are written as DNS does, with theirs.
+        # DNS writes non-ASCII names in IDNA encoding.
         name = host.encode("idna").decode("ascii")
     except UnicodeError:
         name = ""
     label = r"[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
-    # What ends in a number would be an address, and is none.
+    # A name whose last label is a number is a malformed address.
     if not re.fullmatch(rf"({label}\.)*{label}", name) or name.rpartition(".")[2].isdigit():
-        raise ValueError(f"{host!r} is neither a name nor an address of a server; a port and a scheme are not part of it")
+        raise ValueError(f"{host!r} is neither a host name nor an IP address; leave out the scheme and the port")
     return x509.DNSName(name)
 
 
@@ -134,7 +140,7 @@ def _certificate(
         .issuer_name(issuer)
         .public_key(public)
         .serial_number(x509.random_serial_number())
-        # Clocks of hospitals differ.
+        # One day of tolerance, because the clocks of hospitals differ.
         .not_valid_before(now - datetime.timedelta(days=1))
         .not_valid_after(now + datetime.timedelta(days=AUTHORITY_DAYS if authority else DAYS))
         .add_extension(x509.BasicConstraints(ca=authority, path_length=0 if authority else None), critical=True)

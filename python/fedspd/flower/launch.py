@@ -1,4 +1,4 @@
-"""Starts a run and waits for its end: ``flwr run`` says that all is well whatever becomes of the run."""
+"""Starts a run and waits for its end. ``flwr run`` reports success even if the run fails later."""
 
 from __future__ import annotations
 
@@ -17,25 +17,31 @@ PRIVATE = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "NO_COLOR": "1",
 }
-"""Nothing is sent to anyone who is not part of the run."""
+"""Settings that stop all traffic to outsiders: telemetry and update checks are off."""
 
 
 SCRIPTS = sysconfig.get_path("scripts")
-"""Where the commands of Flower are that this Python is of."""
+"""The folder of the Flower commands that belong to this Python."""
 
 
 def environment() -> dict[str, str]:
-    """This process's environment, with telemetry and update checks off. Commands of Flower look for each other on the path."""
+    """Returns this process's environment, with telemetry and update checks off.
+
+    The path includes ``SCRIPTS``, because Flower commands find each other on the path.
+    """
     return {**os.environ, **PRIVATE, "PATH": os.pathsep.join([SCRIPTS, os.environ.get("PATH", "")])}
 
 
 def command(name: str) -> str:
-    """A command of Flower."""
+    """Returns the path of a Flower command."""
     return str(Path(SCRIPTS) / name)
 
 
 def launch(app: str, superlink: str | None, run_config: list[str], poll: float = 5.0) -> int:
-    """Runs an app to its end; 0 if it is finished, 1 if it failed or was stopped, 130 if nobody wants to wait any longer."""
+    """Runs an app to its end and returns an exit code.
+
+    The code is 0 if the run completed, 1 if it failed or was stopped, 130 after Ctrl-C.
+    """
     where = [superlink] if superlink else []
     changes = [word for change in run_config for word in ("--run-config", change)]
     begun = _json("run", app, *where, *changes)
@@ -43,13 +49,13 @@ def launch(app: str, superlink: str | None, run_config: list[str], poll: float =
         print(begun.get("error-message", begun), file=sys.stderr)
         return 1
     run = str(begun["run-id"])
-    print(f"run {run} has begun", flush=True)
+    print(f"run {run} started", flush=True)
     try:
         while not (status := _status(run, where)).startswith("finished"):
             time.sleep(poll)
     except KeyboardInterrupt:
         words = " ".join(["flwr", "stop", run, *where])
-        print(f"run {run} goes on without being watched; `{words}` stops it", file=sys.stderr)
+        print(f"run {run} continues; `{words}` stops it", file=sys.stderr)
         return 130
     print(f"run {run}: {status}", flush=True)
     if status == "finished:completed":
@@ -62,7 +68,7 @@ def launch(app: str, superlink: str | None, run_config: list[str], poll: float =
 
 
 def _status(run: str, where: list[str]) -> str:
-    """How the run is; a superlink that does not answer for a moment is asked again."""
+    """Returns the status of the run; asks up to 20 times if the SuperLink does not answer."""
     last: dict[str, Any] = {}
     for _ in range(20):
         last = _json("list", *where, "--run-id", run)

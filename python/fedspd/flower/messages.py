@@ -1,4 +1,4 @@
-"""What travels: the parts of a message as named arrays, the task as numbers and text that anyone can read on the way."""
+"""Content of messages: parts as named arrays, the task as readable numbers and text."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ import numpy as np
 from flwr.app import Array, ArrayRecord, ConfigRecord, RecordDict
 
 Part = tuple[str, list[int], str, bytes]
-"""Name, shape, NumPy's name of the type, bytes: a part of a message, as the Rust core has it."""
+"""A part of a message in the Rust core: name, shape, NumPy type name, bytes."""
 Place = tuple[int, int]
 """A round and an exchange within it, both counted from 0."""
 
 KINDS = ("<f4", "<f8", "<u8")
-"""The types that a part may have."""
+"""The types of parts."""
 PARTS = "message"
 """The name of the record with the parts of a message."""
 NONE = -1
-"""Before the first round that counts; records have no word for nothing."""
+"""The round of a site without a counted reply, because records cannot hold None."""
 
 
 class Unfit(ValueError):
-    """A message that is not what was asked for; says what is wrong with it."""
+    """An invalid message, with the reason."""
 
 
 def pack(parts: list[Part]) -> ArrayRecord:
-    """A message of the Rust core as named arrays."""
+    """Returns a message of the Rust core as named arrays."""
     return ArrayRecord({name: Array(np.frombuffer(numbers, kind).reshape(shape)) for name, shape, kind, numbers in parts})
 
 
 def unpack(record: RecordDict) -> list[Part]:
-    """Named arrays as the Rust core takes them. Which parts there must be, and what their numbers may be, is checked there."""
+    """Returns named arrays as parts for the Rust core, which checks their names and values."""
     records = record.array_records
     if PARTS not in records:
         raise Unfit("it sent no message")
@@ -44,14 +44,14 @@ def _part(name: str, array: Array) -> Part:
     try:
         values = array.numpy()
     except Exception as error:
-        raise Unfit(f"it sent something unreadable in `{name}`") from error
+        raise Unfit(f"it sent unreadable data in `{name}`") from error
     if values.dtype.str not in KINDS:
-        raise Unfit(f"it sent `{name}` of type {values.dtype}, which no part of a message has")
+        raise Unfit(f"it sent `{name}` of type {values.dtype}; expected little-endian float32, float64 or uint64")
     return name, list(values.shape), values.dtype.str, np.ascontiguousarray(values).tobytes()
 
 
 def told(record: RecordDict) -> ConfigRecord:
-    """What is asked for, or said, in words."""
+    """Returns the task record of a message."""
     if "task" not in record.config_records:
         raise Unfit("it sent no task")
     return record.config_records["task"]
@@ -61,32 +61,32 @@ T = TypeVar("T", int, float, bool, str)
 
 
 def entry(task: ConfigRecord, key: str, kind: type[T]) -> T:
-    """One thing that is said, of the type that it must have."""
+    """Returns an entry of the task, after a check of its type."""
     value = task.get(key)
-    # A truth value passes for a number with Python's own question.
+    # Not isinstance: it takes a bool for an int.
     if type(value) is not kind:
         raise Unfit(f"it sent no `{key}`")
     return value
 
 
 def fault(text: str) -> RecordDict:
-    """A reply of someone who could not do what was asked."""
+    """Returns the reply of a client that could not do its task."""
     return RecordDict({"task": ConfigRecord({"fault": text})})
 
 
 def refused(record: RecordDict) -> str | None:
-    """Why nothing was done, if nothing was."""
+    """Returns the fault of a reply, or None."""
     task = record.config_records.get("task")
     return None if task is None or "fault" not in task else str(task["fault"])
 
 
 def since(place: Place | None) -> dict[str, int]:
-    """The last exchange in which a site's reply counted, as entries of a task."""
+    """Returns the last exchange in which a site's reply counted, as entries of a task."""
     round_, exchange = (NONE, 0) if place is None else place
     return {"since": round_, "since-exchange": exchange}
 
 
 def counted(task: ConfigRecord) -> Place | None:
-    """The last exchange in which a site's reply counted, if there is one."""
+    """Returns the last exchange in which a site's reply counted, or None."""
     round_ = entry(task, "since", int)
     return None if round_ == NONE else (round_, entry(task, "since-exchange", int))

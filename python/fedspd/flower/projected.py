@@ -1,4 +1,4 @@
-"""Projection behind any Flower strategy."""
+"""Projection to the Stiefel manifold after any Flower strategy."""
 
 from __future__ import annotations
 
@@ -13,12 +13,15 @@ from fedspd.flower.vetting import vet, vet_metrics
 
 
 class Projected(Strategy):
-    """Any strategy, with the arrays that are named brought back to the Stiefel manifold by their polar factors, last of all.
+    """Any strategy, followed by projection of the named arrays to the Stiefel manifold.
 
-    Robust means, adaptive servers and noise for privacy leave the manifold; what is done to arrays after projection would leave it again. So it goes
-    outermost: ``Projected(DifferentialPrivacyServerSideFixedClipping(FedAvg(...), ...), stiefel=["bimap.0"])``.
+    Each named array is replaced by its polar factor. Robust means, adaptive servers and privacy
+    noise leave the manifold, so the projection must come last: ``Projected`` goes outermost.
+    Example: ``Projected(DifferentialPrivacyServerSideFixedClipping(FedAvg(...), ...),
+    stiefel=["bimap.0"])``.
 
-    Replies that are not finite, of other shapes or, unless ``landed=False``, off the manifold do not count.
+    Replies do not count if they are not finite, have other shapes, or are off the manifold. With
+    ``landed=False``, replies off the manifold count.
     """
 
     def __init__(self, strategy: Strategy, stiefel: Iterable[str], *, landed: bool = True) -> None:
@@ -30,14 +33,14 @@ class Projected(Strategy):
     def configure_train(
         self, server_round: int, arrays: ArrayRecord, config: ConfigRecord, grid: Grid
     ) -> Iterable[Message]:
-        """As the strategy does."""
+        """Calls the strategy."""
         self._sent = arrays
         return self.strategy.configure_train(server_round, arrays, config, grid)
 
     def aggregate_train(
         self, server_round: int, replies: Iterable[Message]
     ) -> tuple[ArrayRecord | None, MetricRecord | None]:
-        """As the strategy does with the replies that may count; then the projection."""
+        """Calls the strategy with the valid replies, then projects."""
         weighted_by = _weighted_by(self.strategy)
         sound = vet(server_round, replies, self._sent, self.stiefel, landed=self.landed, weighted_by=weighted_by)
         arrays, metrics = self.strategy.aggregate_train(server_round, sound)
@@ -50,22 +53,22 @@ class Projected(Strategy):
     def configure_evaluate(
         self, server_round: int, arrays: ArrayRecord, config: ConfigRecord, grid: Grid
     ) -> Iterable[Message]:
-        """As the strategy does."""
+        """Calls the strategy."""
         return self.strategy.configure_evaluate(server_round, arrays, config, grid)
 
     def aggregate_evaluate(self, server_round: int, replies: Iterable[Message]) -> MetricRecord | None:
-        """As the strategy does with the replies whose metrics can be averaged."""
+        """Calls the strategy with the replies whose metrics can be averaged."""
         weighted_by = _weighted_by(self.strategy)
         sound = replies if weighted_by is None else vet_metrics(server_round, replies, weighted_by)
         return self.strategy.aggregate_evaluate(server_round, sound)
 
     def summary(self) -> None:
-        """As the strategy does."""
+        """Calls the strategy."""
         self.strategy.summary()
 
 
 def _weighted_by(strategy: Strategy) -> str | None:
-    """The name of the number that replies are weighted by; of a wrapper, that of what it wraps."""
+    """Returns the name of the weighting metric, also if it belongs to a wrapped strategy."""
     while not hasattr(strategy, "weighted_by_key") and hasattr(strategy, "strategy"):
         strategy = strategy.strategy
     return getattr(strategy, "weighted_by_key", None)

@@ -1,4 +1,4 @@
-"""A deployment in one process, to see what will travel before anything is installed elsewhere."""
+"""A deployment in one process, to inspect its messages before anything is installed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from fedspd.flower.client import client_app
 from fedspd.flower.server import Settings, conduct
 
 Watch = Callable[[str, Message, Message], None]
-"""Called with the name of a node, what it was asked, and its reply."""
+"""A function of the node's name, the message to it, and its reply."""
 
 
 def rehearse(
@@ -31,10 +31,16 @@ def rehearse(
     watch: Watch | None = None,
     **settings: str | int | float,
 ) -> Path:
-    """Plays a run as it will be deployed, and gives its folder: the same server, the same client, the same messages; only the network is missing.
+    """Rehearses a deployed run in one process and returns its folder.
 
-    ``source`` is the experiment, as for ``server_app``; ``nodes`` holds what each node will say with ``--node-config``; ``settings`` are those of
-    ``Settings``. ``watch`` sees every message and its reply: what leaves a hospital is in the replies. ``client`` may be an app with mods of one's own.
+    Server, client and messages are those of a deployment; only the network is missing.
+
+    - ``source``: the experiment, as for ``server_app``.
+    - ``nodes``: the ``--node-config`` of each node.
+    - ``settings``: the fields of ``Settings``.
+    - ``watch``: called with every message and its reply. All data that leave a hospital are in the
+      replies.
+    - ``client``: a client app with your own mods.
     """
     grid = _Stage(nodes, client or client_app(), watch)
     with _identity():
@@ -44,7 +50,7 @@ def rehearse(
 
 @contextlib.contextmanager
 def _identity() -> Iterator[None]:
-    """What a superlink tells the process of a server, which messages are made with."""
+    """Sets the identity that a SuperLink gives to a server process; messages need it."""
     before = {name: getattr(TaskIdentity, name) for name in ("_task_id", "_run_id", "_node_id")}
     TaskIdentity.task_id = TaskIdentity.run_id = TaskIdentity.node_id = 1
     try:
@@ -80,7 +86,7 @@ class _Stage(Grid):
         names = []
         for message in messages:
             name = str(uuid.uuid4())
-            # As Flower's own grid in memory does: a message gets its name when it is sent.
+            # As in Flower's in-memory grid, a message gets its id when it is sent.
             message.metadata.__dict__["_message_id"] = name
             names.append(name)
             self._replies[name] = self._answer(message)
@@ -96,7 +102,7 @@ class _Stage(Grid):
         number = message.metadata.dst_node_id
         try:
             reply = self._client(message, self._contexts[number])
-        except Exception as error:  # a supernode replies for an app that fails
+        except Exception as error:  # a SuperNode replies for an app that fails
             reply = Message(Error(code=0, reason=f"{type(error).__name__}: {error}"), reply_to=message)
         if self._watch is not None:
             self._watch(self._name(number), message, reply)
@@ -106,11 +112,11 @@ class _Stage(Grid):
         return str(self._contexts[number].node_config.get("name", ""))
 
     def set_run(self, run: Run) -> None:
-        raise NotImplementedError("a rehearsal has no run of a superlink")
+        raise NotImplementedError("a rehearsal has no SuperLink and no Flower run")
 
     @property
     def run(self) -> Run:
-        raise NotImplementedError("a rehearsal has no run of a superlink")
+        raise NotImplementedError("a rehearsal has no SuperLink and no Flower run")
 
     def create_message(self, *_: Any, **__: Any) -> Message:
-        raise NotImplementedError("messages are made by their constructor")
+        raise NotImplementedError("a rehearsal cannot create messages; call Message(...)")

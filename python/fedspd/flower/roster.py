@@ -1,4 +1,4 @@
-"""Which node of Flower is which client."""
+"""The mapping from clients to Flower nodes."""
 
 from __future__ import annotations
 
@@ -17,14 +17,16 @@ from fedspd.flower.gather import GRACE, POLL, take_reply
 log = logging.getLogger("fedspd")
 
 AGAIN = 60.0
-"""Seconds after which a node that could not introduce itself is asked once more."""
+"""Seconds before the server queries a node again that could not introduce itself."""
 
 
 class Roster:
-    """The nodes by the numbers they give themselves. A node that comes back under another identity is asked again who it is.
+    """The nodes by their ``partition-id``.
 
-    A node whose key was registered under a name is nobody else: it must introduce itself by that name, and nobody takes the place of a client that is there.
-    Rounds do not wait for introductions: who is not known when one begins takes part in a later one.
+    A node that reconnects with another node id is queried again. A node whose key is registered
+    under a name must introduce itself by that name. No node can replace a connected client.
+    Rounds do not wait for introductions: a node that is unknown when a round begins takes part in a
+    later one.
     """
 
     def __init__(self, grid: Grid, config: str, clients: int, cutoff: float) -> None:
@@ -40,7 +42,7 @@ class Roster:
         self._faults: dict[int, str] = {}
 
     def await_all(self, patience: float) -> list[str]:
-        """Waits until all clients are there, and gives their introductions."""
+        """Waits until all clients have joined and returns their introductions."""
         end = time.monotonic() + patience
         said = None
         while True:
@@ -49,16 +51,16 @@ class Roster:
                 return [self.introductions[number] for number in sorted(self.introductions)]
             if said != len(self.introductions):
                 said = len(self.introductions)
-                log.info("%d of %d clients are there", said, self.clients)
+                log.info("%d of %d clients have joined", said, self.clients)
             if time.monotonic() > end:
                 faults = "".join(f"; {text}" for text in self._faults.values())
                 raise TimeoutError(
-                    f"{said} of {self.clients} clients were there after {patience:g} seconds{faults}"
+                    f"{said} of {self.clients} clients had joined after {patience:g} seconds{faults}"
                 )
             time.sleep(POLL)
 
     def refresh(self) -> set[int]:
-        """Asks nodes that are not known yet who they are, and hears who has answered; gives the clients that are connected."""
+        """Queries unknown nodes, reads introductions, and returns the connected clients."""
         self.connected = {node.node_id: node.name for node in self.grid.get_nodes()}
         now = time.monotonic()
         new = [node for node in self.connected if self._again.get(node, 0.0) <= now]
@@ -86,12 +88,12 @@ class Roster:
         except fedspd.Error as error:
             raise messages.Unfit(str(error)) from error
         if number >= self.clients:
-            raise messages.Unfit(f"it says that it is client number {number} of {self.clients}, counted from 0")
+            raise messages.Unfit(f"its `partition-id` is {number}; it must be from 0 to {self.clients - 1}")
         registered = self.connected.get(node)
         if registered and registered != name:
-            raise messages.Unfit(f"its key is registered for {registered!r}, and it says that it is {name!r}")
+            raise messages.Unfit(f"its key is registered for {registered!r}, but it calls itself {name!r}")
         if self.introductions.get(number, text) != text or self.nodes.get(number, node) in self.connected.keys() - {node}:
-            raise messages.Unfit(f"it says that it is client number {number}, who is someone else")
+            raise messages.Unfit(f"its `partition-id` {number} belongs to another client")
         self._faults.pop(node, None)
         self.nodes[number], self.introductions[number] = node, text
 

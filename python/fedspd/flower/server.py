@@ -1,4 +1,4 @@
-"""The server: Flower carries the messages, the Rust core decides what is in them."""
+"""The server: Flower carries the messages, the Rust core makes their content."""
 
 from __future__ import annotations
 
@@ -23,26 +23,35 @@ log = logging.getLogger("fedspd")
 
 @dataclass(frozen=True)
 class Settings:
-    """What a deployment decides, under ``[tool.flwr.app.config]`` with hyphens for underscores."""
+    """Settings of a deployment, in ``[tool.flwr.app.config]`` with hyphens for underscores."""
 
     clients: int
-    """How many clients there are; the run waits for all of them before its first round."""
+    """The number of clients. The run waits for all of them before its first round."""
     out: str
-    """The run folder on the server. A run that was begun there goes on."""
+    """The run folder on the server. An unfinished run in this folder is continued."""
     changes: str = ""
-    """Keys of the configuration to change, such as ``federated.rounds=10; train.lr=0.01``."""
+    """Changes to the configuration, such as ``federated.rounds=10; train.lr=0.01``."""
     minimum_reporting: int = 1
-    """The quorum: with fewer replies that count a round is not closed, and the run stops, to go on when it is started again."""
+    """The quorum. With fewer counted replies a round is not closed and the run stops.
+
+    Start it again to continue.
+    """
     straggler_cutoff_time: float = 600.0
-    """Seconds after which a round goes on without those who have not replied."""
+    """Seconds after which a round goes on without the clients that have not replied."""
     on_client_failure: str = "skip"
-    """``skip`` or ``stop``, instead of the experiment's ``federated.on_client_failure``, which ``changes`` can say too."""
+    """``skip`` or ``stop``. Replaces the experiment's ``federated.on_client_failure``.
+
+    ``changes`` takes precedence.
+    """
     patience: float = 3600.0
     """Seconds to wait for all clients before the first round."""
 
     @classmethod
     def of(cls, run_config: Mapping[str, Any]) -> Settings:
-        """Those of an app's configuration. A key that is none of them is a slip of the finger that may cost a quorum."""
+        """Returns the settings in an app's configuration.
+
+        Refuses unknown keys, because a typing error could disable the quorum.
+        """
         names = {field.name.replace("_", "-"): field.name for field in fields(cls)}
         for key in run_config:
             if key not in names:
@@ -71,17 +80,17 @@ class Settings:
                 raise ValueError(f"`{name.replace('_', '-')}` is {getattr(self, name)!r}; it must be text")
 
     def configuration(self, source: str | Path) -> tuple[str, str]:
-        """The resolved configuration of a file or of a built-in experiment, and what it is called."""
+        """Returns the resolved configuration of a file or built-in experiment, and its name."""
         path = Path(source)
         text = path.read_text() if path.is_file() else ""
         changes = [change.strip() for change in self.changes.split(";") if change.strip()]
-        # First, so that a change that says otherwise has its way.
+        # First, so that the user's changes take precedence.
         changes.insert(0, f"federated.on_client_failure={self.on_client_failure}")
         return _core.resolve(text, str(source), changes), path.stem
 
 
 def server_app(source: str | Path) -> ServerApp:
-    """A Flower server for an experiment: a configuration file, or the name of one that is built in."""
+    """Returns a Flower server for a configuration file or a built-in experiment."""
     app = ServerApp()
 
     @app.main()
@@ -95,7 +104,7 @@ def server_app(source: str | Path) -> ServerApp:
 
 
 def conduct(grid: Grid, source: str | Path, settings: Settings) -> None:
-    """All rounds that are left."""
+    """Runs all remaining rounds."""
     config, name = settings.configuration(source)
     roster = Roster(grid, config, settings.clients, settings.straggler_cutoff_time)
     introductions = roster.await_all(settings.patience)
@@ -121,11 +130,11 @@ class _Round:
     cutoff: float
 
     def play(self) -> None:
-        examination = None
-        while examination is None:
+        plan = None
+        while plan is None:
             self._exchange()
-            examination = self.server.close()
-        self._examine(examination)
+            plan = self.server.close()
+        self._evaluate(plan)
         self.server.advance()
 
     def _exchange(self) -> None:
@@ -141,19 +150,19 @@ class _Round:
             asked[client] = self._message(client, "train", arrays, {**task, **messages.since(since)})
         gather(self.grid, asked, self.cutoff, self._trained, self.server.fail)
 
-    def _examine(self, examination: dict[str, Any]) -> None:
-        asked_for = {key: examination[key] for key in ("validated", "tested")}
+    def _evaluate(self, plan: dict[str, Any]) -> None:
+        asked_for = {key: plan[key] for key in ("validated", "tested")}
         if not any(asked_for.values()):
             return
         connected = self.roster.refresh()
-        arrays = messages.pack(examination["message"])
+        arrays = messages.pack(plan["message"])
         asked = {}
-        for client, since in enumerate(examination["since"]):
+        for client, since in enumerate(plan["since"]):
             if client not in connected:
-                self.server.excuse(client, "its node is not connected")
+                self.server.no_scores(client, "its node is not connected")
                 continue
             asked[client] = self._message(client, "evaluate", arrays, {**asked_for, **messages.since(since)})
-        gather(self.grid, asked, self.cutoff, self._judged, self.server.excuse)
+        gather(self.grid, asked, self.cutoff, self._scored, self.server.no_scores)
 
     def _message(self, client: int, kind: str, arrays: ArrayRecord, task: dict[str, Any]) -> Message:
         said = {**task, "run": self.server.identity, "config": self.config}
@@ -163,5 +172,5 @@ class _Round:
     def _trained(self, client: int, content: RecordDict) -> None:
         self.server.submit(client, messages.unpack(content))
 
-    def _judged(self, client: int, content: RecordDict) -> None:
-        self.server.judge(client, messages.unpack(content))
+    def _scored(self, client: int, content: RecordDict) -> None:
+        self.server.score(client, messages.unpack(content))

@@ -1,4 +1,4 @@
-"""Averages on the Stiefel manifold as Flower strategies, for clients of any kind."""
+"""Averages on the Stiefel manifold as Flower strategies, for any client."""
 
 from __future__ import annotations
 
@@ -20,15 +20,16 @@ from fedspd.flower.vetting import averageable, trials, vet, vet_metrics
 log = logging.getLogger("fedspd")
 
 Values = NDArray[Any]
-"""Numbers of either floating-point type."""
+"""An array of float64 or float32."""
 
 
 class _StiefelAvg(FedAvg):
-    """FedAvg whose named arrays are averaged on the manifold.
+    """FedAvg with the named arrays averaged on the manifold.
 
-    ``weighting`` is ``"uniform"``, as in the paper, or ``"by-trials"``: by ``weighted_by_key``, as FedAvg does. With fewer than
-    ``minimum_reporting`` replies that count, the run stops. Who takes part in a round depends on ``seed``, on the round, and on the nodes that are there, by the
-    names that they are registered under. Sums run in the order of ``partition-id``, if clients put it among their metrics.
+    ``weighting`` is ``"uniform"``, as in the paper, or ``"by-trials"``: by ``weighted_by_key``, as
+    in FedAvg. With fewer than ``minimum_reporting`` counted replies the run stops. The choice of
+    nodes in a round depends on ``seed``, on the round, and on the registered names of the connected
+    nodes. Sums run in the order of ``partition-id``, if clients report it among their metrics.
     """
 
     def __init__(
@@ -52,9 +53,9 @@ class _StiefelAvg(FedAvg):
     def configure_train(
         self, server_round: int, arrays: ArrayRecord, config: ConfigRecord, grid: Grid
     ) -> Iterable[Message]:
-        """FedAvg's, of nodes that are drawn by the seed."""
+        """Calls FedAvg with nodes drawn by the seed."""
         self._sent = arrays
-        # FedAvg draws with the generator that all of Python shares: it is lent for the draw, and given back as it was.
+        # FedAvg draws from Python's global generator, so its state is saved and restored.
         before = random.getstate()
         random.seed(f"{self.seed}/{server_round}")
         try:
@@ -65,7 +66,7 @@ class _StiefelAvg(FedAvg):
     def aggregate_train(
         self, server_round: int, replies: Iterable[Message]
     ) -> tuple[ArrayRecord | None, MetricRecord | None]:
-        """The average of the replies that may count."""
+        """Averages the valid replies."""
         weighted_by = None if self.weighting == "uniform" else self.weighted_by_key
         sound = vet(server_round, replies, self._sent, self.stiefel, weighted_by=weighted_by)
         if len(sound) < self.minimum_reporting:
@@ -90,11 +91,11 @@ class _StiefelAvg(FedAvg):
         return arrays, self.train_metrics_aggr_fn(told, self.weighted_by_key) if told else None
 
     def aggregate_evaluate(self, server_round: int, replies: Iterable[Message]) -> MetricRecord | None:
-        """FedAvg's, of the replies whose metrics can be averaged."""
+        """Calls FedAvg with the replies whose metrics can be averaged."""
         return super().aggregate_evaluate(server_round, vet_metrics(server_round, replies, self.weighted_by_key))
 
     def _weight(self, content: RecordDict) -> float:
-        # Who says none is not among those who count.
+        # Replies without a weight were dropped before.
         return 1.0 if self.weighting == "uniform" else trials(content, self.weighted_by_key) or 0.0
 
     def _average(self, name: str, previous: Values, points: Values, weights: Values) -> Values:
@@ -102,25 +103,25 @@ class _StiefelAvg(FedAvg):
 
 
 class ProjAvg(_StiefelAvg):
-    """The polar factor of the mean, for the arrays that are named; where it does not exist, RLAvg's."""
+    """The polar factor of the mean of each named array, or the average of RLAvg if it has none."""
 
     def _average(self, name: str, previous: Values, points: Values, weights: Values) -> Values:
         try:
             return _core.proj_avg(points, weights)
         except fedspd.Error as error:
-            log.warning("the mean of `%s` has lost its rank; rl-avg stepped in (%s)", name, error)
+            log.warning("the mean of `%s` is rank-deficient; rl-avg is used instead (%s)", name, error)
             return _core.rl_avg(previous, points, weights)
 
 
 class RLAvg(_StiefelAvg):
-    """The retraction of the mean of the liftings at the previous point, for the arrays that are named."""
+    """The retraction of the mean lifting at the previous point, for each named array."""
 
     def _average(self, name: str, previous: Values, points: Values, weights: Values) -> Values:
         return _core.rl_avg(previous, points, weights)
 
 
 class _Sorted:
-    """A grid whose nodes come in the order of the names they are registered under: their numbers are drawn anew in every deployment."""
+    """A grid with nodes sorted by registered name, because every deployment has new node ids."""
 
     def __init__(self, grid: Grid) -> None:
         self._grid = grid

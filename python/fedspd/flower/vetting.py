@@ -1,4 +1,4 @@
-"""Replies of any Flower client, before they count: finite, of the right shapes, and on the manifold."""
+"""Checks of replies from any Flower client: finite values, right shapes, on the manifold."""
 
 from __future__ import annotations
 
@@ -14,18 +14,21 @@ from fedspd import _core
 log = logging.getLogger("fedspd")
 
 LIMITS = {np.dtype("f8"): 1e-8, np.dtype("f4"): 1e-4}
-"""As far from orthonormal columns as rounding may take a matrix; the limits of the Rust core."""
+"""Largest accepted ``|W^T W - I|``, for rounding errors; the limits of the Rust core."""
 
 
 def fault_of(arrays: ArrayRecord, expected: ArrayRecord, stiefel: Iterable[str], landed: bool = True) -> str | None:
-    """What is wrong with the arrays of a reply, in words; nothing if they may count. Where clients need not land, distance is no fault."""
+    """Returns the fault in the arrays of a reply, or None.
+
+    With ``landed=False`` the distance from the manifold is not checked.
+    """
     if set(arrays) != set(expected):
         return f"it sent arrays {sorted(arrays)} where {sorted(expected)} were expected"
     for name in expected:
         try:
             values = arrays[name].numpy()
-        except Exception:  # whatever NumPy makes of a stranger's bytes
-            return f"it sent something unreadable in `{name}`"
+        except Exception:  # any: NumPy reads untrusted bytes here
+            return f"it sent unreadable data in `{name}`"
         wanted = expected[name].numpy()
         if values.shape != wanted.shape or values.dtype != wanted.dtype:
             return (
@@ -54,9 +57,10 @@ def vet(
     landed: bool = True,
     weighted_by: str | None = None,
 ) -> list[Message]:
-    """The replies that may count, in an order that does not depend on who was first. The others are named in the log.
+    """Returns the valid replies in an order that does not depend on their arrival. Logs the others.
 
-    Where they are weighted, each must say its weight, and have the metrics that most have: Flower ends a run in which one has not.
+    With ``weighted_by``, each reply must hold its weight and the same metrics as most replies,
+    because otherwise Flower ends the run.
     """
     unknown = sorted(set(stiefel) - set(expected))
     if unknown:
@@ -80,7 +84,7 @@ def vet(
 
 
 def vet_metrics(server_round: int, replies: Iterable[Message], weighted_by: str) -> list[Message]:
-    """The replies to an evaluation whose metrics can be averaged. The others are named in the log."""
+    """Returns the evaluation replies whose metrics can be averaged. Logs the others."""
     sound: list[Message] = []
     for reply in sorted(replies, key=_place):
         fault = _reason(reply) if reply.has_error() else _fault_of_metrics(reply.content, weighted_by)
@@ -92,7 +96,10 @@ def vet_metrics(server_round: int, replies: Iterable[Message], weighted_by: str)
 
 
 def averageable(replies: Iterable[Message], weighted_by: str) -> list[RecordDict]:
-    """What the replies hold whose metrics can be averaged, where arrays count without them."""
+    """Returns the contents of the replies whose metrics can be averaged.
+
+    For uniform weights, where arrays count without metrics.
+    """
     told = [reply.content for reply in replies if _fault_of_metrics(reply.content, weighted_by) is None]
     common = _common(told)
     return [content for content in told if _layout(content) == common]
@@ -102,7 +109,7 @@ def _fault_of_metrics(content: RecordDict, weighted_by: str) -> str | None:
     if len(content.metric_records) != 1:
         return f"it sent {len(content.metric_records)} records of metrics where 1 was expected"
     if trials(content, weighted_by) is None:
-        return f"it sent no number `{weighted_by}`"
+        return f"it sent no positive number `{weighted_by}`"
     for metrics in content.metric_records.values():
         for name, value in metrics.items():
             strange = [number for number in (value if isinstance(value, list) else [value]) if not isfinite(number)]
@@ -112,7 +119,7 @@ def _fault_of_metrics(content: RecordDict, weighted_by: str) -> str | None:
 
 
 Layout = tuple[tuple[str, tuple[tuple[str, int], ...]], ...]
-"""Records of metrics by name, and of each the names of its metrics with how many numbers they have; -1 where it is not a list."""
+"""Name of each metric record, with the names and lengths of its metrics; -1 if not a list."""
 
 
 def _layout(content: RecordDict) -> Layout:
@@ -123,13 +130,13 @@ def _layout(content: RecordDict) -> Layout:
 
 
 def _common(contents: Iterable[RecordDict]) -> Layout | None:
-    """The layout that most have; of as many, that of the first."""
+    """Returns the most frequent layout; ties go to the first."""
     layouts = [_layout(content) for content in contents]
     return max(layouts, key=layouts.count, default=None)
 
 
 def _alike(server_round: int, replies: list[Message]) -> list[Message]:
-    """Those whose records of metrics are as most have them."""
+    """Returns the replies with the most frequent layout of metrics. Logs the others."""
     common = _common(reply.content for reply in replies)
     alike = []
     for reply in replies:
@@ -137,12 +144,12 @@ def _alike(server_round: int, replies: list[Message]) -> list[Message]:
             alike.append(reply)
         else:
             sent = [sorted(metrics) for metrics in reply.content.metric_records.values()]
-            _name_and_drop(server_round, reply, f"it sent the metrics {sent}, unlike most, in their names or lengths")
+            _name_and_drop(server_round, reply, f"it sent the metrics {sent}; most clients sent other names or lengths")
     return alike
 
 
 def _reason(reply: Message) -> str:
-    return reply.error.reason or f"error {reply.error.code} of Flower"
+    return reply.error.reason or f"Flower error {reply.error.code}"
 
 
 def _name_and_drop(server_round: int, reply: Message, fault: str) -> None:
@@ -150,7 +157,7 @@ def _name_and_drop(server_round: int, reply: Message, fault: str) -> None:
 
 
 def trials(content: RecordDict, key: str) -> float | None:
-    """How many trials a reply stands for, if it says so with a number that can be one."""
+    """Returns the number of trials of a reply, or None if it is missing or not positive."""
     records = list(content.metric_records.values())
     value = records[0].get(key) if len(records) == 1 else None
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not isfinite(value) or value <= 0:
@@ -159,7 +166,7 @@ def trials(content: RecordDict, key: str) -> float | None:
 
 
 def _partition(reply: Message) -> int | None:
-    """The number that a client may give itself among its metrics: numbers of nodes are drawn anew in every deployment."""
+    """Returns the ``partition-id`` in the metrics. Node ids change with every deployment."""
     if reply.has_error():
         return None
     for metrics in reply.content.metric_records.values():
@@ -179,6 +186,6 @@ def _name(reply: Message) -> str:
     if partition is not None:
         return f"the client of partition {partition} (node {reply.metadata.src_node_id})"
     if reply.has_error():
-        # Such a reply is made up by Flower, and carries no number of a node.
+        # Flower makes such replies itself, without a node id.
         return f"a client (the reply to message {reply.metadata.reply_to_message_id[:12]})"
     return f"node {reply.metadata.src_node_id}"

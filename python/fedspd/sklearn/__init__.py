@@ -1,7 +1,8 @@
-"""Estimators for scikit-learn. They take SPD matrices ``(trials, n, n)`` or raw trials ``(trials, channels, samples)``.
+"""Estimators for scikit-learn.
 
-The training is that of ``fedspd run``, and its words are the words of the configuration: the same settings, trials and
-seed give the same bytes.
+They take SPD matrices ``(trials, n, n)`` or raw trials ``(trials, channels, samples)``. They train
+exactly as ``fedspd run`` and use the terms of its configuration. The same settings, trials and seed
+give the same bytes.
 """
 
 from fedspd.sklearn._eegnet import EEGNetClassifier

@@ -1,4 +1,4 @@
-"""What estimators are given, as it must be. What is not is refused in one sentence: what, where, and what was found."""
+"""Input checks of the estimators. A message names the argument, the place and the value found."""
 
 import operator
 from collections.abc import Iterable, Sequence
@@ -9,22 +9,22 @@ from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import validate_data
 
-#: Trials or matrices, of either floating-point type.
+#: Trials or matrices, float64 or float32.
 Floats = NDArray[Any]
 
 
 def floats(estimator: Any, X: ArrayLike, *, reset: bool) -> Floats:
-    """An array of real numbers, without a copy if it is one already."""
+    """Returns an array of real numbers, without a copy if X is one already."""
     if np.iscomplexobj(X):
         raise ValueError("X holds complex numbers; expected real ones")
-    # Whether they are finite is asked later: scikit-learn does not say where they are not.
+    # `check_finite` runs later, because scikit-learn does not report the place of a NaN.
     options = dict(ensure_2d=False, allow_nd=True, ensure_all_finite=False, dtype=[np.float64, np.float32], order="C")
     found: Floats = validate_data(estimator, X, reset=reset, **options)
     return found
 
 
 def check_finite(X: Floats, axes: Sequence[str]) -> None:
-    """Refuse the first number that is none, by its place along axes of these names."""
+    """Refuses NaN and infinity, and names the place along the named axes."""
     if np.isfinite(X.min()) and np.isfinite(X.max()):
         return
     place = tuple(np.argwhere(~np.isfinite(X))[0])
@@ -33,7 +33,7 @@ def check_finite(X: Floats, axes: Sequence[str]) -> None:
 
 
 def whole(name: str, value: Any) -> int:
-    """A whole number, Python's or NumPy's."""
+    """Returns a whole number of Python or NumPy as an int."""
     try:
         return operator.index(value)
     except TypeError:
@@ -41,7 +41,7 @@ def whole(name: str, value: Any) -> int:
 
 
 def between(name: str, value: Any, low: float, high: float) -> float:
-    """A number that is neither of the bounds."""
+    """Returns a number strictly between two bounds."""
     if isinstance(value, (int, float, np.integer, np.floating)) and low < value < high:
         return float(value)
     bounds = f"above {low:g}" if high == np.inf else f"above {low:g} and below {high:g}"
@@ -49,7 +49,7 @@ def between(name: str, value: Any, low: float, high: float) -> float:
 
 
 def threads(n_jobs: int | None) -> int:
-    """The threads that scikit-learn means by a number of jobs."""
+    """Returns the number of threads for scikit-learn's ``n_jobs``."""
     jobs = None if n_jobs is None else whole("n_jobs", n_jobs)
     if jobs == 0:
         raise ValueError("n_jobs is 0; it must be a number of threads, or -1 for all cores, -2 for all but one, and so on")
@@ -57,14 +57,14 @@ def threads(n_jobs: int | None) -> int:
 
 
 def names(name: str, value: Any) -> list[str]:
-    """Names in a sequence; a string is one name, not a sequence of letters."""
+    """Returns a sequence of names as a list. Refuses a single string."""
     if isinstance(value, str) or not isinstance(value, Iterable):
         raise ValueError(f"{name} is {value!r}; it must be a sequence of names")
     return [str(one) for one in value]
 
 
 def per_trial(name: str, values: ArrayLike, trials: int) -> NDArray[Any]:
-    """One value for each trial."""
+    """Returns an array with one value per trial."""
     found = np.asarray(values)
     if found.shape != (trials,):
         raise ValueError(f"expected {name} of shape ({trials},), one for each trial of X, found {found.shape}")
@@ -72,7 +72,7 @@ def per_trial(name: str, values: ArrayLike, trials: int) -> NDArray[Any]:
 
 
 def owners(groups: ArrayLike, trials: int) -> NDArray[Any]:
-    """Whose each trial is."""
+    """Returns the group of each trial."""
     found = per_trial("groups", groups, trials)
     if found.dtype.kind == "f" and np.isnan(found).any():
         raise ValueError(f"groups is NaN at trial {np.flatnonzero(np.isnan(found))[0]}")
@@ -80,11 +80,14 @@ def owners(groups: ArrayLike, trials: int) -> NDArray[Any]:
 
 
 def plain(name: str, value: Any) -> Any:
-    """A setting as JSON has it: a number, a word, yes or no, or a list of these. A grid of parameters is often an array, whose numbers are NumPy's."""
+    """Returns a setting as a JSON value: a number, a string, a boolean or a list of these.
+
+    NumPy numbers become Python numbers, because parameter grids are often arrays.
+    """
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, (list, tuple)):
         return [plain(name, one) for one in value]
     if not isinstance(value, (bool, int, float, str)):
-        raise ValueError(f"{name} is {value!r}; it must be a number or a word")
+        raise ValueError(f"{name} is {value!r}; it must be a number or a string")
     return value

@@ -1,4 +1,4 @@
-"""EEGNet at one place."""
+"""EEGNet with centralised training."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
@@ -15,22 +15,23 @@ if TYPE_CHECKING:
 
 
 class EEGNetClassifier(NetworkClassifier):
-    """EEGNet on raw trials: temporal and spatial filters, a separable convolution and a linear layer.
+    """EEGNet on raw trials: temporal and spatial filters, separable convolution, linear layer.
 
     Parameters
     ----------
     sfreq : float
-        Samples per second, from which the lengths of the filters follow.
+        Samples per second. It sets the lengths of the filters.
     dropout : float, optional
-        The probability that a number is dropped in training; 0.25 by default.
+        The dropout probability in training; 0.25 by default.
     z_score : bool
-        Whether each channel of a trial is scaled to mean 0 and variance 1 first, in training and in use.
+        Whether to scale each channel of a trial to mean 0 and variance 1, in training and
+        prediction.
     precision : {"f32", "f64"}, optional
-        The numbers of the network; single precision by default.
-    optimizer, lr, batch, epochs, scheduler, patience, factor, final_share, early_stop, validation_fraction
-        As of :class:`SPDNetClassifier`.
-    channels, unit, n_jobs, random_state
-        As of :class:`SPDNetClassifier`; the unit is "uV" or "1".
+        The floating-point type of the network; single precision by default.
+    optimizer, lr, batch, epochs, scheduler, patience, factor, final_share, early_stop
+        As in :class:`SPDNetClassifier`.
+    validation_fraction, channels, unit, n_jobs, random_state
+        As in :class:`SPDNetClassifier`; the unit is "uV" or "1".
 
     Attributes
     ----------
@@ -41,8 +42,8 @@ class EEGNetClassifier(NetworkClassifier):
 
     References
     ----------
-    Lawhern et al., "EEGNet: a compact convolutional neural network for EEG-based brain-computer interfaces", J. Neural
-    Eng. 15, 2018.
+    Lawhern et al., "EEGNet: a compact convolutional neural network for EEG-based brain-computer
+    interfaces", J. Neural Eng. 15, 2018.
     """
 
     _kind: ClassVar[str] = "eegnet"
@@ -97,5 +98,5 @@ class EEGNetClassifier(NetworkClassifier):
         self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> "Self":
-        """Train on raw trials ``(trials, channels, samples)``."""
+        """Trains on raw trials ``(trials, channels, samples)``."""
         return self._train(X, y, None, between("sfreq", self.sfreq, 0.0, np.inf))

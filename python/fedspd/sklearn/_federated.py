@@ -1,4 +1,4 @@
-"""SPDnet across clients that keep their trials."""
+"""SPDnet with federated training."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -15,25 +15,27 @@ if TYPE_CHECKING:
 
 
 class FederatedSPDNetClassifier(NetworkClassifier):
-    """SPDnet trained by clients that keep their trials: each group of trials is a client, as in federated learning.
+    """SPDnet with federated training: each group of trials is a client.
 
-    In a round, each client trains the common model on its own trials, and the server averages what comes back: Stiefel
-    matrices on their manifold, all else as usual. Whose a trial is, ``fit`` is told by ``groups``: in cross-validation by
-    ``cross_val_score(..., groups=groups, params={"groups": groups})``, or with metadata routing by
+    In a round, each client trains the common model on its own trials. The server then averages the
+    updates: Stiefel matrices on their manifold, all other parameters arithmetically.
+
+    ``fit`` takes the client of each trial as ``groups``. In cross-validation, call
+    ``cross_val_score(..., groups=groups, params={"groups": groups})``. With metadata routing, call
     ``set_fit_request(groups=True)``.
 
     Parameters
     ----------
     dims, epsilon, head, dropout, precision
-        The network, as of :class:`SPDNetClassifier`.
+        The network, as in :class:`SPDNetClassifier`.
     aggregation : {"proj-avg", "rl-avg", "ret-avg", "qr-avg", "karcher"}
-        How the Stiefel matrices of clients become one.
+        The average of the clients' Stiefel matrices.
     rounds : int
-        How many rounds.
+        The number of rounds.
     participation : float
         The share of clients that train in a round, above 0 and at most 1.
     weights : {"uniform", "by-trials"}
-        How much a client counts.
+        The weight of each client in the average.
     epochs_local : int
         Epochs of a client in a round.
     carry_state : bool
@@ -41,13 +43,13 @@ class FederatedSPDNetClassifier(NetworkClassifier):
     prox_mu : float
         FedProx: the weight of the term that keeps a client near the model it received.
     server_momentum, server_lr : float
-        Momentum and step of the server; other than 0 and 1 only with "rl-avg".
+        Momentum and step of the server. Values other than 0 and 1 need "rl-avg".
     on_client_failure : {"stop", "skip"}
-        What an update that is not finite or off the manifold does.
+        Whether an update that is not finite or off the manifold stops the run or is skipped.
     optimizer, lr, batch, scheduler, patience, factor, final_share, validation_fraction
-        As of :class:`SPDNetClassifier`; the scheduler counts rounds.
+        As in :class:`SPDNetClassifier`; the scheduler counts rounds.
     channels, unit, n_jobs, random_state
-        As of :class:`SPDNetClassifier`.
+        As in :class:`SPDNetClassifier`.
 
     Attributes
     ----------
@@ -136,9 +138,9 @@ class FederatedSPDNetClassifier(NetworkClassifier):
         self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> "Self":
-        """Train on SPD matrices ``(trials, n, n)``, where ``groups`` says which client each trial is with."""
+        """Trains on SPD matrices ``(trials, n, n)``; ``groups`` holds the client of each trial."""
         if groups is None:
-            raise ValueError("groups is missing: it says which client each trial is with")
+            raise ValueError("groups is missing; it holds the client of each trial")
         return self._train(X, y, groups, 1.0)
 
     def _all_settings(self, trials: Floats) -> dict[str, Any]:

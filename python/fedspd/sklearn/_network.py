@@ -1,4 +1,4 @@
-"""What all classifiers have in common: from arrays to a trained model, and from the model to predictions."""
+"""The common base of all classifiers: training on arrays, and prediction."""
 
 import json
 import logging
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("fedspd")
 
-#: The largest seed that a configuration can have.
+#: The largest seed of a configuration.
 LARGEST_SEED = 2**63 - 1
 
 
 class NetworkClassifier(ClassifierMixin, BaseEstimator):
-    """A network that is trained by the Rust core. Subclasses say which settings they stand for."""
+    """A network trained by the Rust core. Subclasses define their settings."""
 
-    # Who trains with whom, and the settings of the network: keys of the configuration and names of parameters.
+    # The mode, the kind of network, and its settings: configuration keys and parameter names.
     _mode: ClassVar[str] = "centralised"
     _kind: ClassVar[str] = "spdnet"
     _settings: ClassVar[dict[str, str]] = {
@@ -47,7 +47,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
     random_state: int | np.random.RandomState | None
 
     def _trials(self, X: ArrayLike, *, reset: bool) -> Floats:
-        """Trials as the core takes them: floating-point numbers in three or four dimensions."""
+        """Returns trials for the core: floating-point numbers in three or four dimensions."""
         trials = floats(self, X, reset=reset)
         shape = trials.shape
         if self._kind == "eegnet":
@@ -63,14 +63,14 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         return trials
 
     def _all_settings(self, trials: Floats) -> dict[str, Any]:
-        """The configuration of the run that this training is, as keys and values."""
+        """Returns the configuration of the equivalent run, as keys and values."""
         settings = {key: (name, getattr(self, name)) for key, name in self._settings.items()}
         held_out = between("validation_fraction", self.validation_fraction, 0.0, 1.0)
         return {
             "mode": self._mode,
             "model.kind": self._kind,
             **{key: plain(name, value) for key, (name, value) in settings.items() if value is not None},
-            # What is held out from training is validation: somebody else keeps the test.
+            # All held-out trials are validation trials, because the caller keeps the test trials.
             "split.train": 1.0 - held_out,
             "split.val": held_out,
             "split.test": 0.0,
@@ -111,12 +111,12 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
-        """The probability of each class, ``(trials, classes)``, in the order of ``classes_``."""
+        """Returns class probabilities ``(trials, classes)``, in the order of ``classes_``."""
         check_is_fitted(self)
         return self.model_.predict_proba(self._trials(X, reset=False))
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """The most probable class of each trial; the first of equals."""
+        """Returns the most probable class of each trial; ties go to the first class."""
         places = np.argmax(self.predict_proba(X), axis=1)
         predicted: NDArray[Any] = self.classes_[places]
         return predicted

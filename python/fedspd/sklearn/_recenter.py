@@ -17,30 +17,30 @@ MEANS = {"riemannian": mean_riemannian, "logeuclid": mean_logeuclid}
 
 
 class Recenter(TransformerMixin, BaseEstimator):
-    """Riemannian alignment: ``G^-1/2 X G^-1/2`` carries the mean ``G`` of the training matrices to the identity.
+    """Riemannian alignment: ``G^-1/2 X G^-1/2`` maps the mean ``G`` of the training matrices to I.
 
-    With ``groups`` (subjects, sessions) each group has a mean of its own, which takes away what makes groups differ. No
-    label is used. A group that ``fit`` did not see is recentred at the mean of the matrices that ``transform`` is given of it,
-    or refused.
+    With ``groups`` (subjects, sessions) each group is recentred at its own mean, which removes
+    differences between groups. Labels are not used. A group that is new in ``transform`` is
+    recentred at the mean of its matrices in that call, or refused.
 
     Parameters
     ----------
     metric : {"riemannian", "logeuclid"}
-        Which mean.
+        The metric of the mean.
     unseen : {"own", "refuse"}
-        What happens to groups that ``fit`` did not see.
+        Whether groups that ``fit`` did not see get their own mean or are refused.
 
     Attributes
     ----------
     reference_ : ndarray, shape (n, n)
-        The mean of all training matrices; ``None`` if there were groups.
+        The mean of all training matrices; ``None`` with groups.
     references_ : dict
-        The mean of each group; empty if there were no groups.
+        The mean of each group; empty without groups.
 
     References
     ----------
-    Zanini et al., "Transfer learning: a Riemannian geometry framework with applications to brain-computer interfaces", IEEE
-    Trans. Biomed. Eng. 65, 2018.
+    Zanini et al., "Transfer learning: a Riemannian geometry framework with applications to
+    brain-computer interfaces", IEEE Trans. Biomed. Eng. 65, 2018.
     """
 
     n_features_in_: int
@@ -50,7 +50,7 @@ class Recenter(TransformerMixin, BaseEstimator):
         self.unseen = unseen
 
     def fit(self, X: ArrayLike, y: object = None, groups: ArrayLike | None = None) -> "Self":
-        """Find the mean of SPD matrices ``(trials, n, n)``, and of each group if there are groups."""
+        """Computes the mean of SPD matrices ``(trials, n, n)``, or of each group."""
         matrices = self._matrices(X, reset=True)
         if self.metric not in MEANS:
             raise ValueError(f"unknown metric {self.metric!r}; it must be 'riemannian' or 'logeuclid'")
@@ -63,12 +63,12 @@ class Recenter(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: ArrayLike, groups: ArrayLike | None = None) -> Floats:
-        """Recentre SPD matrices ``(trials, n, n)``, each at the mean of its group if there are groups."""
+        """Recentres SPD matrices ``(trials, n, n)`` at the mean, or each group at its own."""
         check_is_fitted(self)
         matrices = self._matrices(X, reset=False)
         if groups is None:
             if self.reference_ is None:
-                raise ValueError("groups is missing: fit was told whose each matrix is, transform must be too")
+                raise ValueError("groups is missing; fit was called with groups, so transform needs them too")
             return whiten(matrices, self.reference_.astype(matrices.dtype))
         out = np.empty_like(matrices)
         for group, chosen in self._groups(matrices, groups):
@@ -77,23 +77,24 @@ class Recenter(TransformerMixin, BaseEstimator):
             elif self.unseen == "own":
                 reference = MEANS[self.metric](matrices[chosen])
             else:
-                raise ValueError(f"group {group} was not there in fit")
+                raise ValueError(f"group {group} was not in fit, and unseen is 'refuse'")
             out[chosen] = whiten(matrices[chosen], reference.astype(matrices.dtype))
         return out
 
     def fit_transform(self, X: ArrayLike, y: object = None, groups: ArrayLike | None = None) -> Floats:
-        """Fit and recentre the same matrices."""
+        """Fits on the matrices and recentres them."""
         return self.fit(X, y, groups).transform(X, groups)
 
     def _matrices(self, X: ArrayLike, *, reset: bool) -> Floats:
-        """SPD matrices, of the size that ``fit`` saw."""
+        """Returns SPD matrices, after a check of shape and eigenvalues."""
         matrices = floats(self, X, reset=reset)
         size = matrices.shape[-1] if reset else self.n_features_in_
         if matrices.ndim != 3 or matrices.shape[1:] != (size, size) or size == 0:
             expected = "(trials, n, n)" if reset else f"(trials, {size}, {size}), as in fit"
             raise ValueError(f"Recenter takes X of shape {expected}, found {matrices.shape}")
         check_finite(matrices, ["trial", "row", "column"])
-        # Whitening takes any symmetric matrix; what is no covariance is found here, by its number among all trials.
+        # Whitening takes any symmetric matrix, so matrices that are not SPD are refused here. The
+        # message then gives their index among all trials.
         smallest = eigh(matrices)[0][:, 0]
         if smallest.min() <= 0:
             trial = int(np.argmax(smallest <= 0))

@@ -1,4 +1,4 @@
-"""SPDnet at one place."""
+"""SPDnet with centralised training."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -14,47 +14,54 @@ if TYPE_CHECKING:
 
 
 class SPDNetClassifier(NetworkClassifier):
-    """SPDnet on SPD matrices: BiMap, ReEig, LogEig and a linear layer, with BiMap weights on the Stiefel manifold.
+    """SPDnet on SPD matrices: BiMap, ReEig, LogEig and a linear layer.
+
+    BiMap weights stay on the Stiefel manifold.
 
     Parameters
     ----------
     dims : sequence of int, optional
-        Sizes after each BiMap, never increasing; ``()`` is a logistic regression in the tangent space at the identity.
-        One BiMap to 18, the paper's, or to the number of channels if that is less, by default.
+        Sizes after each BiMap, never increasing. By default one BiMap to 18, as in the paper, or to
+        the number of channels if that is less. ``()`` is a logistic regression in the tangent space
+        at the identity.
     epsilon : float
         The floor of eigenvalues in ReEig, in the unit of the matrices.
     head : {"vec", "vech", "isometric-vech"}
-        What the linear layer takes.
+        The vectorisation before the linear layer.
     dropout : float, optional
         The probability that an entry of a logarithm is dropped in training.
     precision : {"f64", "f32"}, optional
-        The numbers of the network; double precision by default.
+        The floating-point type of the network; double precision by default.
     optimizer : {"adam", "riemannian-adam", "riemannian-sgd", "landing"}
-        How parameters move.
+        The optimiser.
     lr, batch, epochs : float, int, int
-        The first learning rate, trials of a batch, and epochs at most.
+        The initial learning rate, the trials per batch, and the maximum number of epochs.
     scheduler : {"plateau", "cosine", "constant"}
-        How the learning rate changes: after ``patience`` epochs without a smaller validation loss it is multiplied by
-        ``factor``, or it goes down to ``final_share`` of the first.
+        The schedule of the learning rate. "plateau" multiplies it by ``factor`` after ``patience``
+        epochs without a smaller validation loss. "cosine" lowers it to ``final_share`` of ``lr``.
     early_stop : int
-        Epochs without a better validation macro-F1 before training ends with the best model; 0 never ends it early.
+        Training ends with the best model after this number of epochs without a better validation
+        macro-F1. 0 disables early stopping.
     validation_fraction : float
-        The share of the trials, of each class, that steers the learning rate and early stopping.
+        The share of trials of each class for validation. They set the learning rate and stop
+        training early.
     channels : sequence of str, optional
-        The names of the channels, which the model file keeps.
+        The names of the channels, stored in the model file.
     unit : {"uV^2", "1"}, optional
-        The unit of the matrices; "1" for recentred ones. The model file keeps it.
+        The unit of the matrices, stored in the model file; "1" for recentred matrices.
     n_jobs : int, optional
-        Threads, as scikit-learn counts them: one by default, -1 for all cores, -2 for all but one. No result depends on it.
+        Threads, counted as in scikit-learn: one by default, -1 for all cores, -2 for all but one.
+        No result depends on it.
     random_state : int, RandomState instance or None
-        The seed of first values, batches and the validation split.
+        The seed of initial values, batches and the validation split.
 
     Attributes
     ----------
     classes_ : ndarray
         The classes, sorted.
     model_ : fedspd.Model
-        The trained network; ``bytes(model_)`` is a model file that ``fedspd eval`` and ``fedspd export`` take.
+        The trained network; ``bytes(model_)`` is a model file for ``fedspd eval`` and
+        ``fedspd export``.
 
     References
     ----------
@@ -115,7 +122,7 @@ class SPDNetClassifier(NetworkClassifier):
         self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> "Self":
-        """Train on SPD matrices ``(trials, n, n)``, or several for each trial, ``(trials, inputs, n, n)``."""
+        """Trains on SPD matrices ``(trials, n, n)`` or ``(trials, inputs, n, n)``."""
         return self._train(X, y, None, 1.0)
 
     def _all_settings(self, trials: Floats) -> dict[str, Any]:
@@ -123,7 +130,7 @@ class SPDNetClassifier(NetworkClassifier):
 
 
 def dimensions(dims: Sequence[int] | None, channels: int) -> list[int]:
-    """The sizes after each BiMap."""
+    """Returns the sizes after each BiMap."""
     if dims is None:
         return [min(18, channels)]
     if not isinstance(dims, Iterable):

@@ -1,4 +1,4 @@
-"""A real deployment on loopback: a superlink and its supernodes as processes, with TLS and keys."""
+"""A real deployment on loopback: SuperLink and SuperNodes as processes, with TLS and keys."""
 
 import contextlib
 import json
@@ -19,7 +19,7 @@ from . import loop
 NAMES = list(loop.CLIENTS)
 
 FAULTY_CLIENT = '''
-"""The app's client, of which some nodes are made to misbehave by their node-config."""
+"""The app's client. Some nodes misbehave, as their node-config tells them."""
 
 import time
 from pathlib import Path
@@ -58,11 +58,11 @@ def free_port():
 
 
 def descendants(pid):
-    """The processes that a process has started, and those that they have."""
+    """Returns all descendants of a process."""
     parents = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
-            # What is before the last bracket is a name, which may hold anything.
+            # The name ends at the last bracket and may contain any character.
             parents[int(stat.parent.name)] = int(stat.read_text().rpartition(")")[2].split()[1])
     found, next_ = [], {pid}
     while next_:
@@ -72,7 +72,7 @@ def descendants(pid):
 
 
 class Deployment:
-    """Processes in a folder. Everything that was started here is killed at the end."""
+    """The processes of a deployment, in one folder. `close` kills all of them."""
 
     def __init__(self, folder: Path):
         self.folder = folder
@@ -104,7 +104,7 @@ class Deployment:
         return process
 
     def kill(self, name):
-        """Kills a process with all that it started, which Flower puts into sessions of their own."""
+        """Kills a process and its descendants, because Flower starts them in their own sessions."""
         process = self.processes.pop(name)
         for pid in [process.pid, *descendants(process.pid)]:
             with contextlib.suppress(ProcessLookupError):
@@ -112,7 +112,10 @@ class Deployment:
         process.wait()
 
     def stop(self, name):
-        """Lets a node say goodbye: one that is killed keeps its key in use until the superlink misses it."""
+        """Stops a node cleanly.
+
+        The key of a killed node stays in use until the SuperLink notices that the node is gone.
+        """
         self.processes[name].terminate()
         self.processes[name].wait(60)
         self.kill(name)
@@ -139,7 +142,7 @@ class Deployment:
         assert said.get("success"), said
 
     def start_node(self, name, *, process=None, keys=None, authority=None, **config):
-        """A node of this name with its own key, or with what else it is said to have."""
+        """Starts a node of this name with its own key, or with the given keys and authority."""
         number = NAMES.index(name)
         keys = ["--auth-supernode-private-key", str(self.keys / f"{name}.key")] if keys is None else keys
         config = {
@@ -166,7 +169,7 @@ class Deployment:
             return {"success": False, "text": done.stdout + done.stderr}
 
     def run(self, out, **config):
-        """Begins a run by the launcher."""
+        """Starts a run with the launcher."""
         config = {"out": str(out), **config}
         words = " ".join(f"{key.replace('_', '-')}={json.dumps(value)}" for key, value in config.items())
         log = open(self.folder / "launcher.log", "ab")

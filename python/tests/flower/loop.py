@@ -1,15 +1,15 @@
-"""Rounds without Flower: the coordinator and its sites in one process, messages handed over by a loop."""
+"""Rounds without Flower: a loop passes messages between the coordinator and its sites."""
 
 import json
 
 from fedspd import _core
 
 CLIENTS = {"a": [1, 2], "b": [3, 4], "c": [5, 6], "d": [7, 8]}
-"""Who has which subjects of the sample."""
+"""The subjects of the sample that each client holds."""
 
 
 def settings(rounds=3, **more):
-    """Changes to the sample that every test begins with, as on the command line."""
+    """Returns the changes to the sample configuration for all tests, as on the command line."""
     clients = ", ".join(f"{name} = {json.dumps([str(s) for s in subjects])}" for name, subjects in CLIENTS.items())
     changes = {
         "data.subjects": "1-8",
@@ -23,7 +23,7 @@ def settings(rounds=3, **more):
 
 
 def run_in_process(changes, folder, preset="sample"):
-    """The same run by the command."""
+    """Runs the experiment by the command, in one process."""
     words = ["fedspd", "run", str(preset), "--out", str(folder)]
     for change in changes:
         words += ["--set", change]
@@ -31,7 +31,7 @@ def run_in_process(changes, folder, preset="sample"):
 
 
 def sites(config, state, subjects=CLIENTS, own=lambda subjects: [f"data.subjects={','.join(map(str, subjects))}"]):
-    """One site for each client, with its own subjects alone."""
+    """Returns one site per client, with its own subjects only."""
     return [
         _core.Site(config, own(held), name, number, state)
         for number, (name, held) in enumerate(subjects.items())
@@ -39,23 +39,23 @@ def sites(config, state, subjects=CLIENTS, own=lambda subjects: [f"data.subjects
 
 
 def coordinator(config, folder, sites, quorum=1):
-    """The server of these sites."""
+    """Returns the server of the sites."""
     return _core.Coordinator(config, "sample", folder, [site.introduce() for site in sites], quorum)
 
 
 def play_round(server, sites, lost=()):
-    """One round; nothing is heard of those who are lost."""
-    # Replies may come in any order.
+    """Plays one round; lost clients do not reply."""
+    # Replies may arrive in any order.
     for client, reply in reversed(train(server, sites, lost)):
         server.submit(client, reply)
-    examination = server.close()
-    for client, verdicts in judge(server, sites, examination, lost):
-        server.judge(client, verdicts)
+    plan = server.close()
+    for client, scores in evaluate(server, sites, plan, lost):
+        server.score(client, scores)
     server.advance()
 
 
 def train(server, sites, lost=()):
-    """The clients that were asked, and their replies."""
+    """Returns the clients of the round and their replies."""
     plan = server.plan()
     return [
         (client, sites[client].train(server.identity, plan["exchange"], epochs, plan["learning_rate"], since, plan["message"]))
@@ -64,17 +64,17 @@ def train(server, sites, lost=()):
     ]
 
 
-def judge(server, sites, examination, lost=()):
-    """All clients, and what the model made of their trials."""
-    asked = examination["validated"], examination["tested"]
+def evaluate(server, sites, plan, lost=()):
+    """Returns all clients and their scores of the model."""
+    asked = plan["validated"], plan["tested"]
     return [
-        (client, site.evaluate(server.identity, examination["message"], examination["since"][client], *asked))
+        (client, site.evaluate(server.identity, plan["message"], plan["since"][client], *asked))
         for client, site in enumerate(sites)
         if client not in lost
     ]
 
 
 def play(server, sites):
-    """All rounds that are left."""
+    """Plays all remaining rounds."""
     while not server.finished:
         play_round(server, sites)

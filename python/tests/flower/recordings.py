@@ -1,4 +1,4 @@
-"""Recordings of a hospital: small EDF+ files, and the definition that says what they are."""
+"""Recordings of a hospital: small EDF+ files and their dataset definition."""
 
 import numpy as np
 
@@ -22,7 +22,7 @@ classes = {{ left = "left_hand", right = "right_hand" }}
 
 
 def write_subject(folder, subject, trials=12):
-    """Two runs: ten hertz over one hemisphere or the other."""
+    """Writes two runs with 10 Hz over one hemisphere or the other."""
     for run in (1, 2):
         rng = np.random.default_rng([subject, run])
         seconds = 2 * trials + 2
@@ -41,7 +41,7 @@ def write_subject(folder, subject, trials=12):
 
 
 def edf(signals, events):
-    """An EDF+ file with records of one second (Kemp and Olivan, 2003); microvolts between -200 and 200."""
+    """Returns an EDF+ file (Kemp and Olivan, 2003) with records of 1 s, from -200 to 200 uV."""
     seconds = signals.shape[1] // SFREQ
     digital = np.clip(np.round(signals / 200 * 32767), -32768, 32767).astype("<i2")
     room = 60

@@ -1,4 +1,4 @@
-"""One superlink and four supernodes on loopback, with TLS and node authentication."""
+"""One SuperLink and four SuperNodes on loopback, with TLS and node authentication."""
 
 import json
 
@@ -57,7 +57,7 @@ def test_same_bytes_as_in_one_process(deployment, one, tmp_path):
     ids=["another key", "no key"],
 )
 def test_an_unregistered_key_is_refused(deployment, keys, said):
-    """It exits; the nodes that are there stay who they are."""
+    """The node exits; the registered nodes stay online."""
     keys = [str(deployment.keys / word) if word.endswith(".key") else word for word in keys]
     code = deployment.start_node("a", process="stranger", keys=keys).wait(300)
     log = deployment.log("stranger")
@@ -68,7 +68,7 @@ def test_an_unregistered_key_is_refused(deployment, keys, said):
 
 
 def test_a_server_of_another_authority_is_refused(deployment, tmp_path):
-    """A node does not even introduce itself."""
+    """The node closes the connection before it introduces itself."""
     make(tmp_path / "other", ["127.0.0.1"], ["a"])
     deployment.start_node("a", process="wary", authority=tmp_path / "other" / "ca.crt")
     deployment.until(lambda: "CERTIFICATE_VERIFY_FAILED" in deployment.log("wary"), 300, "wary")
@@ -76,13 +76,13 @@ def test_a_server_of_another_authority_is_refused(deployment, tmp_path):
 
 
 def test_a_run_that_fails_says_so(deployment, tmp_path):
-    """The launcher's exit code is that of the run, and the reason is shown."""
+    """The launcher's exit code reports the failure, and its output shows the reason."""
     finish(deployment, deployment.run(tmp_path / "run", changes="federated.roundz=3"), code=1)
     assert "unknown key `federated.roundz`" in deployment.log("launcher")
 
 
 def test_killed_superlink(deployment, one, tmp_path):
-    """The server dies with the superlink after its first round; a new run goes on where it was."""
+    """The server dies with the SuperLink after its first round; a new run continues there."""
     deployment.run(tmp_path / "run")
     log = tmp_path / "run" / "events.jsonl"
     deployment.until(lambda: log.exists() and '"round":1' in log.read_text(), 240, "superlink", "launcher")
@@ -97,7 +97,10 @@ def test_killed_superlink(deployment, one, tmp_path):
 
 
 def test_nodes_that_misbehave(deployment, tmp_path):
-    """A NaN and weights off the manifold are named and dropped; a node that is killed is given up at the cut-off; the run ends well."""
+    """The server drops and names clients that misbehave, and the run completes.
+
+    One sends NaN, one sends weights off the manifold, and one is killed and misses the cut-off.
+    """
     marker = tmp_path / "marker"
     faults = {"b": {"fault": "nan"}, "c": {"fault": "off"}, "d": {"fault": "hang", "marker": str(marker)}}
     for name, fault in faults.items():
@@ -112,7 +115,8 @@ def test_nodes_that_misbehave(deployment, tmp_path):
         assert any(text.startswith(f"round {round}: b does not count: it sent NaN in `") for text in said), said
         off = f"round {round}: c does not count: it sent weights off the Stiefel manifold: |W^T W - I| = "
         assert any(text.startswith(off) for text in said), said
-    # Whichever comes first: our cut-off, or Flower's notice that the node's heartbeat stopped up to a minute ago.
+    # Either our cut-off comes first, or Flower's notice up to a minute after the node's last
+    # heartbeat.
     given_up = [text for text in said if text.startswith("round 2: d does not count: ")]
     assert any("it did not reply within 45 seconds" in text or "Node Unavailable" in text for text in given_up), said
     assert json.loads((tmp_path / "run" / "manifest.json").read_text())["status"] == "done"

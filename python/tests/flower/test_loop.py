@@ -1,4 +1,4 @@
-"""The coordinator and its sites make the same bytes as a run in one process."""
+"""The coordinator and its sites produce the same bytes as a run in one process."""
 
 import math
 
@@ -59,7 +59,7 @@ def test_killed_at_any_point_it_goes_on(tmp_path):
     sites = loop.sites(config, tmp_path / "state")
     straight = loop.coordinator(config, tmp_path / "straight", sites)
     loop.play(straight, sites)
-    # A server that is killed after one reply of the second round, and its sites with it.
+    # The server and its sites are killed after one reply of the second round.
     sites = loop.sites(config, tmp_path / "other state")
     server = loop.coordinator(config, tmp_path / "broken", sites)
     loop.play_round(server, sites)
@@ -73,13 +73,13 @@ def test_killed_at_any_point_it_goes_on(tmp_path):
     loop.play(server, sites)
     name = "models/seed-0.safetensors"
     assert (tmp_path / "straight" / name).read_bytes() == (tmp_path / "broken" / name).read_bytes()
-    # Done is done.
+    # A finished run stays finished.
     del server
     assert loop.coordinator(config, tmp_path / "broken", sites).finished
 
 
 def poisoned(kind, reply):
-    """A reply whose first part is spoilt."""
+    """Returns a reply with a fault in its first part."""
     (name, shape, dtype, numbers), *others = reply
     values = np.frombuffer(numbers, dtype).copy()
     if kind == "nan":
@@ -117,19 +117,19 @@ def test_a_bad_reply_is_named_and_does_not_count(tmp_path, caplog, kind, said):
     server = loop.coordinator(config, tmp_path / "run", sites)
     for client, reply in loop.train(server, sites):
         server.submit(client, poisoned(kind, reply) if client == 2 else reply)
-    examination = server.close()
-    assert examination["since"] == [(0, 0), (0, 0), None, (0, 0)]
-    for client, verdicts in loop.judge(server, sites, examination):
+    plan = server.close()
+    assert plan["since"] == [(0, 0), (0, 0), None, (0, 0)]
+    for client, scores in loop.evaluate(server, sites, plan):
         if client == 2:
             wrong = ("validation.loss", [], "<f8", np.float64(math.nan).tobytes())
-            verdicts = [wrong if part[0] == wrong[0] else part for part in verdicts]
-        server.judge(client, verdicts)
+            scores = [wrong if part[0] == wrong[0] else part for part in scores]
+        server.score(client, scores)
     server.advance()
     assert server.finished
     warnings = [record.getMessage() for record in caplog.records]
     assert any(text.startswith(f"round 1: c does not count: ") and said in text for text in warnings), warnings
-    assert "round 1: c did not judge the model: its loss is NaN" in warnings
-    # As if the client had not been there.
+    assert "round 1: c did not score the model: its loss is NaN" in warnings
+    # The model is the same as without the client.
     sites = loop.sites(config, tmp_path / "state 2")
     without = loop.coordinator(config, tmp_path / "without", sites)
     loop.play_round(without, sites, lost=[2])
@@ -145,7 +145,7 @@ def test_quorum(tmp_path):
         loop.play_round(server, sites, lost=[0, 3])
     server.abandon()
     del server
-    # The next attempt has all of them, and is as if there had been no other.
+    # The next attempt has all replies, and completes.
     server = loop.coordinator(config, tmp_path / "run", sites, quorum=3)
     loop.play(server, sites)
     with pytest.raises(fedspd.Error, match="at most as many as take part in a round, 4"):
@@ -175,7 +175,7 @@ def test_a_state_that_is_not_there(tmp_path, caplog):
     message = [("block0.weight", [10], "<f8", bytes(8 * 10))]
     with pytest.raises(fedspd.Error, match="^its state after round 4 is not there$"):
         site.train("0" * 32, (4, 0), 1, 1e-3, (3, 0), message)
-    # The whole of it is for the site alone.
+    # Only the site's own log has the full error.
     assert str(tmp_path) in caplog.text
     with pytest.raises(fedspd.Error, match=r"it sent `block0.weight` with shape \[10\] and type f64 where"):
         site.train("0" * 32, (0, 0), 1, 1e-3, None, message)
@@ -196,7 +196,7 @@ def test_what_a_run_on_several_machines_cannot_be(tmp_path):
 
 
 def test_what_is_said_of_a_site(tmp_path):
-    """Nobody's name, and no trial."""
+    """The introduction holds no subject's name and no trial."""
     import json
 
     config = _core.resolve("", "sample", loop.settings())

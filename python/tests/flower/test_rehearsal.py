@@ -1,4 +1,4 @@
-"""Flower's messages, the server app and the client app, without a network: the bytes of a run in one process."""
+"""Server app, client app and Flower messages without a network: same bytes as in one process."""
 
 import json
 import logging
@@ -50,7 +50,7 @@ def test_same_bytes_as_in_one_process(tmp_path, more):
 
 
 def test_each_hospital_with_its_own_folder_of_recordings(tmp_path):
-    """Nobody has the recordings of another; in one process they are all in one folder."""
+    """Each hospital has its own recordings only; in one process all are in one folder."""
     definition = tmp_path / "hospital.toml"
     definition.write_text(recordings.DEFINITION)
     hospitals = {"charite": [1, 2], "karolinska": [3], "ucl": [4, 5]}
@@ -65,13 +65,13 @@ def test_each_hospital_with_its_own_folder_of_recordings(tmp_path):
     here = [f"data.name={definition}", f"data.root={tmp_path / 'all'}", f"federated.clients={{ {clients} }}"]
     loop.run_in_process([*changes, *here], tmp_path / "one")
     seen = []
-    # The server has neither recordings nor a definition; what it says of data is of no concern to these nodes.
+    # The server has neither recordings nor a definition. The nodes ignore its data settings.
     rehearse("sample", own, tmp_path / "many", changes="; ".join(changes), watch=lambda name, asked, reply: seen.append(reply))
     one, many = tmp_path / "one", tmp_path / "many"
     model = "models/seed-0.safetensors"
     assert (one / model).read_bytes() == (many / model).read_bytes()
     assert [event for event in events(one) if event["event"] == "round"] == [event for event in events(many) if event["event"] == "round"]
-    # What leaves a hospital: nothing of its disk, and no subject.
+    # Replies contain no path of the hospital and no subject.
     for reply in seen:
         told = str([dict(record) for record in [*reply.content.config_records.values(), *reply.content.metric_records.values()]])
         assert str(tmp_path) not in told and "S001" not in told
@@ -87,13 +87,13 @@ def warnings(run):
 
 def test_a_server_names_no_file_of_a_hospital(tmp_path, caplog):
     changes = "; ".join([*loop.settings(rounds=1), f"data.name={tmp_path / 'secret.npz'}"])
-    with caplog.at_level(logging.WARNING, "fedspd"), pytest.raises(TimeoutError, match="0 of 4 clients were there .* it could not open its data"):
+    with caplog.at_level(logging.WARNING, "fedspd"), pytest.raises(TimeoutError, match="0 of 4 clients had joined .* it could not open its data"):
         rehearse("sample", nodes(tmp_path), tmp_path / "run", changes=changes, patience=0.0)
     assert "a file of this machine that only this machine may name" in caplog.text
 
 
 def test_nobody_introduces_himself_as_another(tmp_path):
-    """A key is registered under a name; the node says another one."""
+    """The server refuses a node whose name differs from the registered name of its key."""
 
     def impostor(message, context, call_next):
         context.node_config["name"] = "a"
@@ -101,7 +101,7 @@ def test_nobody_introduces_himself_as_another(tmp_path):
 
     both = nodes(tmp_path)[:2]
     config = {"changes": "; ".join(loop.settings(rounds=1)), "patience": 0.0}
-    with pytest.raises(TimeoutError, match="1 of 2 clients were there .* registered for 'b', and it says that it is 'a'"):
+    with pytest.raises(TimeoutError, match="1 of 2 clients had joined .* registered for 'b', but it calls itself 'a'"):
         rehearse("sample", both, tmp_path / "run", client=client_app(mods=[impostor]), **config)
 
 
@@ -148,7 +148,7 @@ def test_a_hospital_that_misbehaves_is_named_and_the_run_ends_well(tmp_path, kin
 
 
 def test_a_run_that_lost_its_quorum_goes_on(tmp_path):
-    """The second round has one reply too few; started again, the run is that of one that nothing happened to."""
+    """The second round lacks one reply. Restarted, the run gives the bytes of a complete run."""
     changes = "; ".join(loop.settings(**{"federated.carry_state": "true"}))
     straight = rehearse("sample", nodes(tmp_path / "1"), tmp_path / "straight", changes=changes, minimum_reporting=4)
 
@@ -167,7 +167,7 @@ def test_a_run_that_lost_its_quorum_goes_on(tmp_path):
 
 
 def test_two_runs_of_one_experiment_at_the_same_sites(tmp_path):
-    """What one run leaves on the disk of a site is nothing to the other."""
+    """Two runs keep separate states on the disk of a site."""
     changes = "; ".join(loop.settings(**{"federated.carry_state": "true"}))
     first = rehearse("sample", nodes(tmp_path), tmp_path / "first", changes=changes)
     second = rehearse("sample", nodes(tmp_path), tmp_path / "second", changes=changes)

@@ -1,4 +1,4 @@
-"""What a node may send instead of what was asked for, and names that keys cannot have."""
+"""Invalid replies of nodes, invalid settings and invalid key names."""
 
 import json
 
@@ -21,7 +21,7 @@ from . import loop
 @pytest.mark.parametrize("dtype", ["<f2", ">f8", "<i8", "bool", "<U3", "<c16"])
 def test_a_part_has_a_type_that_parts_have(dtype):
     record = RecordDict({"message": ArrayRecord({"a": Array(np.zeros(3, dtype))})})
-    with pytest.raises(messages.Unfit, match="it sent `a` of type .*, which no part of a message has"):
+    with pytest.raises(messages.Unfit, match="it sent `a` of type .*; expected little-endian float32, float64 or uint64"):
         messages.unpack(record)
 
 
@@ -36,7 +36,7 @@ def test_a_message_comes_back_as_it_went():
 
 @pytest.fixture(scope="module")
 def introduction(tmp_path_factory):
-    """What a site of the sample says of itself."""
+    """The introduction of a site with subjects of the sample."""
     config = _core.resolve("", "sample", loop.settings())
     return json.loads(loop.sites(config, tmp_path_factory.mktemp("state"))[0].introduce())
 
@@ -58,7 +58,7 @@ def test_a_number_that_no_client_has_is_refused(introduction, number):
 
 @pytest.mark.parametrize("text", ["[" * 100_000, "{}", "3", '{"number": 1, "name": "b"}'])
 def test_an_introduction_that_is_none_is_refused(text):
-    with pytest.raises(messages.Unfit, match="a site introduced itself with something else"):
+    with pytest.raises(messages.Unfit, match="invalid introduction of a site"):
         introduce(Roster(None, "", 2, 1.0), 5, text)
 
 
@@ -75,13 +75,13 @@ def test_nobody_takes_the_place_of_a_client_that_is_there(introduction):
     roster = Roster(None, "", 2, 1.0)
     roster.connected = {5: "a", 6: "b"}
     introduce(roster, 5, as_("a"))
-    with pytest.raises(messages.Unfit, match="its key is registered for 'b', and it says that it is 'a'"):
+    with pytest.raises(messages.Unfit, match="its key is registered for 'b', but it calls itself 'a'"):
         introduce(roster, 6, as_("a"))
-    with pytest.raises(messages.Unfit, match="client number 0, who is someone else"):
+    with pytest.raises(messages.Unfit, match="its `partition-id` 0 belongs to another client"):
         introduce(roster, 6, as_("b"))
-    # Without names, who was first is who is there; who comes back gets his place again.
+    # Without names, the first node keeps its number; the same client may return as another node.
     roster.connected = {5: "", 7: ""}
-    with pytest.raises(messages.Unfit, match="client number 0, who is someone else"):
+    with pytest.raises(messages.Unfit, match="its `partition-id` 0 belongs to another client"):
         introduce(roster, 7, as_("a"))
     roster.connected = {7: ""}
     introduce(roster, 7, as_("a"))
@@ -89,7 +89,7 @@ def test_nobody_takes_the_place_of_a_client_that_is_there(introduction):
 
 
 class Silent:
-    """A grid with a node that does not say who it is."""
+    """A grid with a node that never introduces itself."""
 
     def get_nodes(self):
         return [NodeInfo(node_id=5, name="a")]
@@ -149,7 +149,7 @@ def test_keys_are_added_and_renewed_later(tmp_path, capsys):
     assert main(["keys", str(folder), "--site", "b"]) == 0
     assert (folder / "ca.crt").read_bytes() == authority and (folder / "b.key").stat().st_mode & 0o777 == 0o600
     assert main(["keys", str(folder), "--host", "flower.example.org"]) == 1
-    assert "server.crt is there already; --renew replaces it" in capsys.readouterr().err
+    assert "server.crt already exists; --renew replaces it" in capsys.readouterr().err
     assert main(["keys", str(folder), "--host", "klinik-süd.example.org", "--host", "10.0.0.7", "--renew"]) == 0
     renewed = x509.load_pem_x509_certificate((folder / "server.crt").read_bytes())
     assert (folder / "server.crt").read_bytes() != first
@@ -158,24 +158,24 @@ def test_keys_are_added_and_renewed_later(tmp_path, capsys):
     names = renewed.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     assert names.get_values_for_type(x509.DNSName) == ["xn--klinik-sd-x9a.example.org"]
     for words, said in [
-        ([], "there is nothing to make"),
-        (["--host", "a" * 70 + ".org"], "is neither a name nor an address"),
-        (["--host", "https://x.org:443/"], "is neither a name nor an address"),
-        (["--host", "x.org:443"], "is neither a name nor an address"),
-        (["--host", "999.1.1.1"], "is neither a name nor an address"),
-        (["--host", ""], "is neither a name nor an address"),
-        (["--site", "b", "--site", "B"], "a site cannot be called 'B'"),
-        (["--site", "a"], "a.key is there already"),
+        ([], "no host and no site was given"),
+        (["--host", "a" * 70 + ".org"], "is neither a host name nor an IP address"),
+        (["--host", "https://x.org:443/"], "is neither a host name nor an IP address"),
+        (["--host", "x.org:443"], "is neither a host name nor an IP address"),
+        (["--host", "999.1.1.1"], "is neither a host name nor an IP address"),
+        (["--host", ""], "is neither a host name nor an IP address"),
+        (["--site", "b", "--site", "B"], "invalid site name 'B'"),
+        (["--site", "a"], "a.key already exists"),
     ]:
         assert main(["keys", str(folder), *words]) == 1
         assert said in capsys.readouterr().err
     (folder / "ca.key").unlink()
     assert main(["keys", str(folder), "--site", "c"]) == 1
-    assert "ca.key is not there" in capsys.readouterr().err
+    assert "ca.key is missing" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("site", ["ca", "server", "../evil", "a/b", "", ".a"])
 def test_sites_do_not_take_the_names_of_others(tmp_path, capsys, site):
     assert main(["keys", str(tmp_path / "keys"), "--host", "localhost", "--site", site]) == 1
-    assert "a site cannot be called" in capsys.readouterr().err
+    assert "invalid site name" in capsys.readouterr().err
     assert not (tmp_path / "keys").exists()

@@ -1,4 +1,4 @@
-"""Strategies for any client, against the formulas; without a network."""
+"""Strategies for any client against the formulas, without a network."""
 
 import logging
 import random
@@ -36,7 +36,7 @@ def record(weight, bias):
 
 
 class Grid:
-    """Nodes that are there in no order, by their numbers and the names they are registered under."""
+    """Connected nodes in no order, with their ids and registered names."""
 
     nodes = {71: "", 13: "", 99: "", 5: "", 40: ""}
 
@@ -48,7 +48,7 @@ class Grid:
 
 
 def rounds(strategy, replies, start, server_round=1):
-    """One round: what the strategy makes of replies, each (arrays, trials, partition)."""
+    """Plays one round and returns its arrays; each reply is (arrays, trials, partition)."""
     messages = list(strategy.configure_train(server_round, start, ConfigRecord(), Grid()))
     answers = []
     for message, (arrays, trials, partition) in zip(messages, replies):
@@ -61,7 +61,7 @@ def rounds(strategy, replies, start, server_round=1):
 
 @pytest.fixture(autouse=True)
 def identity(monkeypatch):
-    """Messages are made by a run, which there is none of here."""
+    """Sets the identity of a run, because messages need one."""
     monkeypatch.setattr(TaskIdentity, "_run_id", 1)
     monkeypatch.setattr(TaskIdentity, "_node_id", 1)
     monkeypatch.setattr(TaskIdentity, "_task_id", 1)
@@ -139,7 +139,7 @@ def test_a_mean_without_rank_falls_back(case, caplog):
     replies = [(record(sign * base, np.zeros(3)), 1, place) for place, sign in enumerate([1, -1])]
     made = rounds(every_node(ProjAvg, stiefel=["w"]), replies, start)
     assert np.abs(made["w"].numpy() - base).max() < 1e-13
-    assert "rl-avg stepped in" in caplog.text
+    assert "rl-avg is used instead" in caplog.text
 
 
 def test_sampling_depends_on_seed_round_and_names_alone(case):
@@ -153,12 +153,12 @@ def test_sampling_depends_on_seed_round_and_names_alone(case):
         return [nodes[message.metadata.dst_node_id] for message in messages]
 
     one = dict(zip([1, 2, 3, 4, 5], "abcde"))
-    # Another deployment: the nodes have other numbers, and come in another order.
+    # Another deployment: the nodes have other ids and another order.
     other = dict(zip([50, 30, 70, 20, 40], "cdbea"))
     random.seed(3)
     before = random.getstate()
     assert drawn(1, 1, one) == drawn(1, 1, other)
-    assert random.getstate() == before, "the generator that all of Python shares"
+    assert random.getstate() == before, "the state of Python's global generator changed"
     others = [drawn(seed, server_round, one) for seed in range(4) for server_round in range(4)]
     assert len(set(map(tuple, others))) > 4
 
@@ -183,7 +183,7 @@ def test_projection_behind_any_strategy(case, inner):
 
 
 def test_projection_goes_last(case):
-    """Noise after a projection leaves the manifold; that is why the wrapper goes outermost."""
+    """Noise after a projection leaves the manifold, so the wrapper goes outermost."""
     start, replies = case
     np.random.seed(0)
     made = rounds(
@@ -204,7 +204,7 @@ def test_an_array_that_is_not_there(case):
 
 @pytest.mark.parametrize("trials", [float("nan"), float("inf"), -3.0, 0])
 def test_a_weight_that_cannot_be_does_not_count(case, caplog, trials):
-    """One client may not stop the others with a number."""
+    """An invalid number of one client does not stop the others."""
     start, replies = case
     strategy = every_node(ProjAvg, stiefel=["w"], weighting="by-trials")
     with caplog.at_level(logging.WARNING, "fedspd"):
@@ -212,7 +212,7 @@ def test_a_weight_that_cannot_be_does_not_count(case, caplog, trials):
     without = [(record(np.full(SHAPE, np.nan), np.zeros(3)), 1, 0), *replies[1:]]
     expected = rounds(every_node(ProjAvg, stiefel=["w"], weighting="by-trials"), without, start)
     assert np.array_equal(made["w"].numpy(), expected["w"].numpy())
-    assert "does not count: it sent no number `num-examples`" in caplog.text
+    assert "does not count: it sent no positive number `num-examples`" in caplog.text
 
 
 @pytest.mark.parametrize("change", [np.float32, np.complex128, np.int64])
@@ -226,19 +226,19 @@ def test_numbers_of_another_type_do_not_count(case, caplog, change):
 
 
 METRICS = [
-    ({"loss": 1.0, "partition-id": 2}, "it sent no number `num-examples`"),
-    ({"num-examples": float("nan"), "loss": 1.0, "partition-id": 2}, "it sent no number `num-examples`"),
-    ({"num-examples": [3, 4], "loss": 1.0, "partition-id": 2}, "it sent no number `num-examples`"),
+    ({"loss": 1.0, "partition-id": 2}, "it sent no positive number `num-examples`"),
+    ({"num-examples": float("nan"), "loss": 1.0, "partition-id": 2}, "it sent no positive number `num-examples`"),
+    ({"num-examples": [3, 4], "loss": 1.0, "partition-id": 2}, "it sent no positive number `num-examples`"),
     ({"num-examples": 10, "loss": float("inf"), "partition-id": 2}, "it sent inf as `loss`"),
-    ({"num-examples": 10, "loss": [1.0, 2.0], "partition-id": 2}, "it sent the metrics [['loss', 'num-examples', 'partition-id']], unlike most"),
-    ({"num-examples": 10, "partition-id": 2, "surprise": 1.0}, "it sent the metrics [['num-examples', 'partition-id', 'surprise']], unlike most"),
-    ({}, "it sent no number `num-examples`"),
+    ({"num-examples": 10, "loss": [1.0, 2.0], "partition-id": 2}, "it sent the metrics [['loss', 'num-examples', 'partition-id']]; most clients sent other names or lengths"),
+    ({"num-examples": 10, "partition-id": 2, "surprise": 1.0}, "it sent the metrics [['num-examples', 'partition-id', 'surprise']]; most clients sent other names or lengths"),
+    ({}, "it sent no positive number `num-examples`"),
 ]
-"""What one client says beside its arrays, and what becomes of it."""
+"""The metrics of one client, and the logged reason why it does not count."""
 
 
 def answers_of(messages, replies, metrics):
-    """Replies of which the third says something else than the others."""
+    """Returns replies; the third has other metrics than the rest."""
     answers = []
     for place, (message, (arrays, trials, partition)) in enumerate(zip(messages, replies)):
         told = metrics if place == 2 else {"num-examples": trials, "loss": 1.0, "partition-id": partition}

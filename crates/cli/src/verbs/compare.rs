@@ -1,4 +1,4 @@
-//! `fedspd compare`: which of several runs is better, and how sure one may be of it.
+//! `fedspd compare`: statistical comparison of runs.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -12,16 +12,16 @@ use super::data::{Format, write_json};
 use crate::failure::Failure;
 use crate::table::Table;
 
-/// Which runs.
+/// Arguments of `fedspd compare`.
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Run folders, of the same data, classes, split and clients.
+    /// Run folders with the same data, classes, split and clients.
     #[arg(required = true, num_args = 2.., value_name = "RUN")]
     runs: Vec<PathBuf>,
-    /// A folder for a page with everything (HTML), the figure (SVG) and the tables (CSV, LaTeX).
+    /// Folder for a page (HTML), the figure (SVG) and the tables (CSV, LaTeX).
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// How the result is printed.
+    /// Format of the printed result.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }
@@ -38,7 +38,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     }
     write_text(&comparison, out)?;
     if let Some(page) = page {
-        writeln!(out, "\nFigure and tables are in {}, and beside it.", page.display())?;
+        writeln!(out, "\nReport: {} (figure and tables are next to it)", page.display())?;
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! `fedspd completions`: what a shell needs to complete commands, from the definition of the command.
+//! `fedspd completions`: completion scripts for shells, from the definition of the command.
 
 use std::io::Write;
 
@@ -7,7 +7,7 @@ use clap_complete::{Shell, generate};
 
 use crate::failure::Failure;
 
-/// For which shell.
+/// Arguments of `fedspd completions`.
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// The shell.
@@ -16,7 +16,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, mut command: Command, out: &mut impl Write) -> Result<(), Failure> {
-    // The generator panics where it cannot write.
+    // The generator panics if it cannot write.
     let mut script = Vec::new();
     generate(arguments.shell, &mut command, "fedspd", &mut script);
     Ok(out.write_all(&script)?)

@@ -1,4 +1,4 @@
-//! `fedspd demo`: real EEG, five clients, every way of training side by side.
+//! `fedspd demo`: real EEG, five clients, five ways of training side by side.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use std::time::Instant;
 use clap::Args;
 use fedspd_eeg::sample;
 use fedspd_experiment::config::{Aggregation, AlignKind, Mode, Seeds};
-use fedspd_experiment::{Ended, Experiment, Headline, Several, headline};
+use fedspd_experiment::{Ended, Experiment, Headline, RunSeries, headline};
 use fedspd_report::{Format, Report};
 use fedspd_run::{ResultTable, RunFolder};
 
@@ -17,23 +17,25 @@ use crate::rounds::Display;
 use crate::table::Table;
 use crate::{chosen, interrupt};
 
-/// Options of the demo.
+/// Arguments of `fedspd demo`.
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Rounds of federated training, of two epochs each; the other ways get as many epochs.
+    /// Rounds of federated training, with two epochs each. The other ways get as many epochs in
+    /// total.
     #[arg(long, default_value_t = 150, value_parser = clap::value_parser!(u16).range(1..=1000))]
     rounds: u16,
-    /// Seed of everything random.
+    /// Seed of all random numbers.
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// The folder of the runs and of their report. What is there of a demo that was interrupted, or done, is used.
+    /// Folder for the runs and their report. Runs of an earlier demo in this folder are continued
+    /// or reused.
     #[arg(long, default_value = "runs/demo")]
     out: PathBuf,
     #[command(flatten)]
     display: Display,
 }
 
-/// The ways of training, with their names and those of their folders.
+/// The ways of training, with their names and the names of their folders.
 const WAYS: [(&str, &str, Mode, Aggregation); 5] = [
     ("federated, ProjAvg", "proj-avg", Mode::Federated, Aggregation::ProjAvg),
     ("federated, RLAvg", "rl-avg", Mode::Federated, Aggregation::RlAvg),
@@ -42,7 +44,8 @@ const WAYS: [(&str, &str, Mode, Aggregation); 5] = [
     ("all data in one place", "centralised", Mode::Centralised, Aggregation::ProjAvg),
 ];
 
-/// The threshold for data in microvolts, as in the paper, and for recentred ones, which have no unit.
+/// The threshold ε for data in microvolts, as in the paper, and for recentred data, which are
+/// dimensionless.
 const THRESHOLDS: [(AlignKind, f64); 2] = [(AlignKind::None, 1e-2), (AlignKind::Riemannian, 1e-3)];
 
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
@@ -51,14 +54,14 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     config.run.seeds = Seeds::new(vec![arguments.seed]).map_err(Failure::Usage)?;
     let rounds = usize::from(arguments.rounds);
     (config.federated.rounds, config.train.epochs) = (rounds, 2 * rounds);
-    // Enough for a curve; more would take longer than the training.
+    // Enough points for a curve; more would take longer than the training.
     config.run.eval_every = rounds.div_ceil(30);
     config.run.checkpoint_every = 25;
     let parameters = Experiment::new(config.clone(), &())?.parameter_counts()?.0;
     writeln!(
         out,
-        "Ten people imagined movements of the left hand, the right hand, both hands or both feet. Five clients have two of them each;\n\
-         nobody shares a trial. An SPDnet of {parameters} parameters learns what was imagined; chance is 25%.\n"
+        "Ten people imagined movements of the left hand, the right hand, both hands or both feet. Five clients hold two people each\n\
+         and share no trials. An SPDnet with {parameters} parameters learns to classify the movements; chance is 25%.\n"
     )?;
     out.flush()?;
     let federated = WAYS.iter().filter(|(_, _, mode, _)| *mode == Mode::Federated).count();
@@ -68,7 +71,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
         2,
         &["training", "subjects aligned", "test F1", "mean client", "worst client", "|WᵀW − I|", "time"],
     );
-    let (mut several, mut folders) = (Several::default(), Vec::new());
+    let (mut several, mut folders) = (RunSeries::default(), Vec::new());
     for (align, epsilon) in THRESHOLDS {
         for (name, slug, mode, aggregation) in WAYS {
             (config.mode, config.federated.aggregation) = (mode, aggregation);
@@ -102,9 +105,9 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     table.write(out)?;
     writeln!(
         out,
-        "\nF1 in percent, of trials that were held out. ProjAvg and RLAvg keep the columns of the weights orthonormal to rounding; the plain mean\n\
-         does not. Alignment is fitted on training trials alone, without labels, and never leaves a client.\n\
-         `fedspd run sample` runs one of these with settings of yours; `fedspd new` writes a configuration of your own.\n\n\
+        "\nF1 in percent on test trials. ProjAvg and RLAvg keep the columns of the weights orthonormal up to rounding; the plain mean\n\
+         does not. Alignment is fitted on training trials only, without labels, and never leaves a client.\n\
+         `fedspd run sample` runs one of these with your settings; `fedspd new` writes a configuration file.\n\n\
          Data: {}.\n\n\
          Report: {}",
         sample::attribution(),

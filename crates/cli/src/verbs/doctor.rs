@@ -1,4 +1,4 @@
-//! `fedspd doctor`: what this machine offers.
+//! `fedspd doctor`: instruction sets, threads and folders of this machine.
 
 use std::io::Write;
 use std::path::Path;
@@ -12,10 +12,10 @@ use super::data::{Format, write_json};
 use crate::failure::Failure;
 use crate::table::Table;
 
-/// How it is printed.
+/// Arguments of `fedspd doctor`.
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// How the result is printed.
+    /// Format of the printed result.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }
@@ -57,7 +57,8 @@ fn state(folder: &Path) -> &'static str {
     }
 }
 
-/// Whether a file can be made in a folder: the system's own answer, since permissions are only half of it.
+/// Returns whether a file can be created in a folder. Creates one, because permissions alone do not
+/// tell.
 fn writable(folder: &Path) -> bool {
     let probe = folder.join(format!(".fedspd-{}.partial", std::process::id()));
     let made = std::fs::File::create_new(&probe).is_ok();

@@ -1,4 +1,4 @@
-//! `fedspd eval`: a trained model on other data.
+//! `fedspd eval`: evaluation of a trained model on other data.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -12,31 +12,31 @@ use super::data::{Format, write_json};
 use crate::failure::Failure;
 use crate::table::Table;
 
-/// Which model, on what.
+/// Arguments of `fedspd eval`.
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// A model: a .safetensors file, or a run folder with one seed.
+    /// Model: a .safetensors file, or a run folder with one seed.
     model: PathBuf,
-    /// Covariances or trials, as `fedspd data prepare` writes them.
+    /// Covariances or trials: an .npz file as written by `fedspd data prepare`.
     #[arg(long)]
     data: PathBuf,
     /// Align each subject on all its trials first, without labels.
     #[arg(long, value_enum, default_value_t = Align::None)]
     align: Align,
-    /// How the result is printed.
+    /// Format of the printed result.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Align {
-    /// As the data are.
+    /// No alignment.
     None,
-    /// To the affine-invariant mean of its covariances.
+    /// By the affine-invariant mean of the subject's covariances.
     Riemannian,
-    /// To the log-Euclidean mean of its covariances.
+    /// By the log-Euclidean mean of the subject's covariances.
     LogEuclidean,
-    /// To the mean of `X X^T`, for trials.
+    /// By the mean of `X X^T`, for trials.
     Euclidean,
 }
 
@@ -77,13 +77,13 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     if scores.calibrated {
         writeln!(
             out,
-            "\nThe statistics of batch normalisation were taken from all trials of each subject, without labels."
+            "\nThe statistics of batch normalisation come from all trials of each subject, without labels."
         )?;
     }
     Ok(())
 }
 
-/// The file of a model; of a run folder the only one it has.
+/// Returns the path of a model; for a run folder, that of its only model.
 fn model(path: &std::path::Path) -> Result<PathBuf, Failure> {
     Ok(if path.is_dir() { model_of_run(path)? } else { path.to_owned() })
 }

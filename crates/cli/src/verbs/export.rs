@@ -1,4 +1,4 @@
-//! `fedspd export`: the trained models of a run, for other programs.
+//! `fedspd export`: trained models of a run for other programs.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -10,27 +10,28 @@ use fedspd_run::{Manifest, RunFolder, atomic};
 
 use crate::failure::Failure;
 
-/// Which models, and as what.
+/// Arguments of `fedspd export`.
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// A run folder.
+    /// Run folder.
     run: PathBuf,
-    /// The format of the files.
+    /// Format of the files.
     #[arg(long, value_enum)]
     to: Target,
-    /// The model of this seed alone; those of all seeds if absent.
+    /// Export only the model of this seed (default: all seeds).
     #[arg(long)]
     seed: Option<u64>,
-    /// The file; in this folder, with the name of the run folder, if absent. Several models go to FILE-seed-0, FILE-seed-1 and so on.
+    /// Output file (default: the name of the run folder, in this folder). Several models go to
+    /// FILE-seed-0, FILE-seed-1 and so on.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Target {
-    /// What Python's `safetensors` reads; `fedspd eval` reads it too.
+    /// For Python's `safetensors` and for `fedspd eval`.
     Safetensors,
-    /// What `numpy.load` reads.
+    /// For `numpy.load`.
     Npz,
 }
 
@@ -57,13 +58,13 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
         if !model.exists() {
             let run = arguments.run.display();
             return Err(Failure::Usage(format!(
-                "{run} has no model of seed {seed}: the seed is not finished, each client trained alone, or the weights left the manifold, as a plain mean does"
+                "{run} has no model of seed {seed}: the seed is not finished, clients trained alone, or the weights left the manifold (plain mean)"
             )));
         }
         let stored = load_stored(&model)?;
         let path = if seeds.len() == 1 { file.clone() } else { with_seed(&file, seed) };
         match target {
-            // A model file is a plain safetensors file already, and its checksum has just been compared.
+            // A model file is already a safetensors file, and its checksum was just verified.
             Target::Safetensors => atomic::write(&path, &stored.bytes)?,
             Target::Npz => write_npz(&path, &stored)?,
         }
@@ -72,7 +73,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     Ok(())
 }
 
-/// The seeds whose models are asked for.
+/// Returns the seeds whose models are exported.
 fn seeds(manifest: &Manifest, arguments: &Arguments) -> Result<Vec<u64>, Failure> {
     match arguments.seed {
         Some(seed) if !manifest.seeds.contains(&seed) => {
@@ -85,13 +86,13 @@ fn seeds(manifest: &Manifest, arguments: &Arguments) -> Result<Vec<u64>, Failure
     }
 }
 
-/// The name of the run folder, also where it is given as `.`.
+/// Returns the name of the run folder, even if it is given as `.`.
 fn own_name(run: &Path) -> Result<PathBuf, Failure> {
     let name = run.canonicalize().ok().and_then(|whole| whole.file_name().map(PathBuf::from));
-    name.ok_or_else(|| Failure::Usage(format!("{} has no name; say --out FILE", run.display())))
+    name.ok_or_else(|| Failure::Usage(format!("{} has no name; give --out FILE", run.display())))
 }
 
-/// `a/b.npz` and 3 are `a/b-seed-3.npz`.
+/// Adds the seed to a file name: `a/b.npz` becomes `a/b-seed-3.npz`.
 fn with_seed(file: &Path, seed: u64) -> PathBuf {
     let mut name = file.file_stem().unwrap_or_default().to_owned();
     name.push(format!("-seed-{seed}"));
@@ -102,7 +103,8 @@ fn with_seed(file: &Path, seed: u64) -> PathBuf {
     file.with_file_name(name)
 }
 
-/// An array for each parameter under its name, and what the model file says about the model, as JSON, under `manifest`.
+/// Writes an array for each parameter under its name, and the model's metadata as JSON under
+/// `manifest`.
 fn write_npz(path: &Path, stored: &Stored) -> Result<(), Failure> {
     let mut file = NpzWriter::create(path)?;
     match &stored.parameters {

@@ -1,4 +1,4 @@
-//! `fedspd man`: manual pages, from the definition of the command.
+//! `fedspd man`: manual pages from the definition of the command.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -9,25 +9,25 @@ use fedspd_run::atomic;
 
 use crate::failure::Failure;
 
-/// Where to.
+/// Arguments of `fedspd man`.
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// A folder for the pages of all verbs; without it the page of `fedspd` itself is printed.
+    /// Folder for the pages of all commands (default: print the page of `fedspd`).
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
 
 pub(crate) fn run(arguments: &Arguments, command: Command, out: &mut impl Write) -> Result<(), Failure> {
     let mut command = command.disable_help_subcommand(true);
-    // Gives every verb its whole name, such as `fedspd data list`.
+    // Gives every verb its full name, such as `fedspd data list`.
     command.build();
     let Some(folder) = &arguments.out else { return Ok(Man::new(command).render(out)?) };
     std::fs::create_dir_all(folder)
-        .map_err(|error| Failure::Usage(format!("{} cannot be made: {error}", folder.display())))?;
+        .map_err(|error| Failure::Usage(format!("{} cannot be created: {error}", folder.display())))?;
     write_pages(&command, folder, out)
 }
 
-/// The page of a command and of the verbs below it.
+/// Writes the pages of a command and of its subcommands.
 fn write_pages(command: &Command, folder: &Path, out: &mut impl Write) -> Result<(), Failure> {
     let page = Man::new(command.clone());
     let path = folder.join(page.get_filename());

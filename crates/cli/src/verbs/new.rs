@@ -1,4 +1,4 @@
-//! `fedspd new`: a configuration to begin with.
+//! `fedspd new`: a commented configuration file.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -10,13 +10,13 @@ use fedspd_experiment::config::{Config, template};
 use super::data::write_json;
 use crate::failure::Failure;
 
-/// What to write.
+/// Arguments of `fedspd new`.
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// The name of the experiment: NAME.toml is written in this folder.
+    /// Name of the experiment. The file is NAME.toml in this folder.
     #[arg(required_unless_present = "schema")]
     name: Option<String>,
-    /// Print the JSON Schema of configurations instead, for editors.
+    /// Print the JSON Schema of configurations for editors instead.
     #[arg(long, conflicts_with = "name")]
     schema: bool,
 }
@@ -31,11 +31,12 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
         .map_err(|error| unwritten(&path, error))?;
     Ok(writeln!(
         out,
-        "{shown} is there. Change it, look ahead with `fedspd run {shown} --dry-run`, then `fedspd run {shown}`."
+        "Wrote {shown}. Edit it, check it with `fedspd run {shown} --dry-run`, then start `fedspd run {shown}`."
     )?)
 }
 
-/// What is there already is the user's to move; what else the system refuses is the machine's.
+/// Returns the failure to write a file. An existing file is the user's to move; other causes are
+/// the machine's.
 pub(super) fn unwritten(path: &Path, error: std::io::Error) -> Failure {
     if error.kind() == std::io::ErrorKind::AlreadyExists {
         return Failure::Usage(format!("{} cannot be written: {error}", path.display()));

@@ -1,4 +1,4 @@
-//! `fedspd report`: from run folders to a page, figures and tables.
+//! `fedspd report`: a page, figures and tables from run folders.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -9,26 +9,27 @@ use fedspd_run::RunFolder;
 
 use crate::failure::Failure;
 
-/// Which runs, and what is written where.
+/// Arguments of `fedspd report`.
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// Run folders; several are compared in one report.
     #[arg(required = true, value_name = "RUN")]
     runs: Vec<PathBuf>,
-    /// The folder of the report; if absent the folder `report` of the run, or of where you are for several runs.
+    /// Folder for the report (default: `report` in the run folder, or in this folder for several
+    /// runs).
     #[arg(long)]
     out: Option<PathBuf>,
-    /// What is written, separated by commas.
+    /// Output formats, separated by commas.
     #[arg(long, value_enum, value_delimiter = ',', default_values_t = [Kind::Html, Kind::Svg, Kind::Csv, Kind::Latex])]
     format: Vec<Kind>,
-    /// Name subjects and clients; nobody is named otherwise.
+    /// Name subjects and clients. Without it, the report names nobody.
     #[arg(long)]
     name_subjects: bool,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Kind {
-    /// One page with everything.
+    /// One page with figures and tables.
     Html,
     /// Figures.
     Svg,

@@ -1,4 +1,4 @@
-//! `fedspd reproduce`: the paper's experiments on a dataset, with ours beside them.
+//! `fedspd reproduce`: the paper's experiments on a dataset, next to ours.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use fedspd_experiment::config::Override;
 use fedspd_experiment::reproduction::{Cell, DATASETS, cells};
-use fedspd_experiment::{Ended, Several};
+use fedspd_experiment::{Ended, RunSeries};
 use fedspd_report::{CellRun, Format, Report};
 use fedspd_run::RunFolder;
 
@@ -15,25 +15,26 @@ use crate::progress::Bar;
 use crate::rounds::Display;
 use crate::{chosen, interrupt};
 
-/// What to reproduce, and where.
+/// Arguments of `fedspd reproduce`.
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// The dataset.
+    /// Dataset.
     #[arg(value_parser = DATASETS)]
     dataset: String,
-    /// The folder with the recordings; where `fedspd data fetch` puts them if absent.
+    /// Folder with the recordings (default: the folder of `fedspd data fetch`).
     #[arg(long)]
     root: Option<PathBuf>,
-    /// Where the runs and the report go; `runs/reproduce-DATASET` if absent.
+    /// Folder for the runs and the report (default: `runs/reproduce-DATASET`).
     #[arg(long)]
     out: Option<PathBuf>,
-    /// Only the runs whose names contain this; as often as needed. The report shows all that are there.
+    /// Run only experiments whose names contain this text; may be repeated. The report shows all
+    /// runs in the folder.
     #[arg(long, value_name = "TEXT")]
     only: Vec<String>,
-    /// Another value for a key, in all runs.
+    /// Change a key in all runs; may be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     overrides: Vec<Override>,
-    /// Threads; as many as the machine has if absent. Results do not depend on it.
+    /// Number of threads (default: all cores). Results do not depend on it.
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
     #[command(flatten)]
@@ -57,7 +58,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
         )));
     }
     interrupt::listen("the round", arguments.display.shown());
-    let (mut several, mut runs) = (Several::default(), Vec::new());
+    let (mut several, mut runs) = (RunSeries::default(), Vec::new());
     for (place, cell) in cells.iter().enumerate() {
         let wanted = arguments.only.is_empty() || arguments.only.iter().any(|text| cell.name.contains(text));
         let path = folder.join(&cell.name);
@@ -68,16 +69,16 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
             if let Some(why) = &why {
                 writeln!(out, "  not run: {why}")?;
             }
-            // A page may be passed on: it does not say which files are missing where.
+            // A page may be passed on, so it does not name the missing files and their folder.
             why.map(|_| format!("the recordings of {} are not on this machine", arguments.dataset))
         } else {
-            // Some seeds of an earlier call are better than none.
+            // Seeds of an earlier call are shown, even if not all are finished.
             let some = RunFolder::open(&path).is_ok_and(|run| run.results().is_file());
             (!some).then(|| "not asked for".to_owned())
         };
         runs.push(CellRun { name: cell.name.clone(), folder: path, missing });
     }
-    // Where recordings lie and how many threads there are changes no result.
+    // These keys change no result.
     let harmless = ["data.root", "run.threads", "run.checkpoint_every"];
     let changed = arguments.overrides.iter().map(Override::key).filter(|key| !harmless.contains(&&**key));
     let report = Report::reproduction(&arguments.dataset, &runs, &changed.collect::<Vec<_>>())?;
@@ -86,10 +87,10 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     Ok(())
 }
 
-/// Brings a run to its end; or says why its data could not be had.
+/// Completes a run, or returns the reason why its data are missing.
 fn complete(
     arguments: &Arguments,
-    several: &mut Several,
+    several: &mut RunSeries,
     cell: &Cell,
     folder: &Path,
 ) -> Result<Option<String>, Failure> {

@@ -1,4 +1,4 @@
-//! `fedspd resume`: go on with a run.
+//! `fedspd resume`: continuation of a run.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -13,17 +13,17 @@ use crate::progress::Bar;
 use crate::rounds::Display;
 use crate::{interrupt, outcome};
 
-/// Which run.
+/// Arguments of `fedspd resume`.
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// The run folder.
+    /// Run folder.
     run: PathBuf,
-    /// Threads; as many as the machine has if absent. Results do not depend on it.
+    /// Number of threads (default: that of the run). Results do not depend on it.
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
     #[command(flatten)]
     display: Display,
-    /// How the result is printed.
+    /// Format of the printed result.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }

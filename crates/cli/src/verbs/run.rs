@@ -14,39 +14,40 @@ use crate::rounds::Display;
 use crate::table::Table;
 use crate::{chosen, interrupt, outcome};
 
-/// What to run, and how.
+/// Arguments of `fedspd run`.
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// A built-in experiment such as `sample`, or the path of a configuration (see `fedspd new`).
+    /// Built-in experiment such as `sample`, or path of a configuration (see `fedspd new`).
     #[arg(required_unless_present = "list")]
     name: Option<String>,
-    /// Show what is built in.
+    /// List the built-in experiments.
     #[arg(long)]
     list: bool,
-    /// Another value for a key, such as federated.aggregation=rl-avg; as often as needed.
+    /// Change a key, such as federated.aggregation=rl-avg; may be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     overrides: Vec<Override>,
-    /// Which seeds: 0..3 are 0, 1 and 2; 4 is one seed.
+    /// Seeds: 0..3 means 0, 1 and 2; 4 means seed 4 only.
     #[arg(long)]
     seeds: Option<String>,
-    /// The run folder; `runs/NAME-HASH` if absent.
+    /// Run folder (default: `runs/NAME-HASH`).
     #[arg(long)]
     out: Option<PathBuf>,
-    /// Threads; as many as the machine has if absent. Results do not depend on it.
+    /// Number of threads (default: `run.threads`, otherwise all cores). Results do not depend on
+    /// it.
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
-    /// Say what would be done, and write nothing.
+    /// Show the planned run, and write nothing.
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
     display: Display,
-    /// How the result is printed.
+    /// Format of the printed result.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }
 
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
-    // The parser asks for a name where there is no --list.
+    // The parser requires a name unless --list is given.
     let Some(name) = arguments.name.as_deref().filter(|_| !arguments.list) else {
         return list(arguments.format, out);
     };
@@ -70,7 +71,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     outcome::write((seeds, experiment.held_out_note()), &folder, &results, ended, arguments.format, out)
 }
 
-/// What is built in.
+/// Lists the built-in experiments.
 fn list(format: Format, out: &mut impl Write) -> Result<(), Failure> {
     if format == Format::Json {
         let presets: Vec<_> = PRESETS
@@ -130,11 +131,11 @@ fn forecast(experiment: &Experiment, format: Format, out: &mut impl Write) -> Re
         ("rounds, at most", forecast.rounds.to_string()),
         ("clients in a round", forecast.participants.to_string()),
         ("parameters", forecast.parameters.to_string()),
-        ("parameters that are sent", forecast.shared.to_string()),
-        ("sent in a round, both ways", megabytes(forecast.bytes_per_round)),
-        ("memory of the trials", megabytes(forecast.data_bytes)),
-        ("memory of what clients keep", megabytes(forecast.state_bytes)),
-        ("memory of replies until a round ends", megabytes(forecast.reply_bytes)),
+        ("parameters sent", forecast.shared.to_string()),
+        ("sent per round, up and down", megabytes(forecast.bytes_per_round)),
+        ("memory for trials", megabytes(forecast.data_bytes)),
+        ("memory for client state", megabytes(forecast.state_bytes)),
+        ("memory for replies until a round ends", megabytes(forecast.reply_bytes)),
         ("time, about", duration(forecast.seconds)),
     ] {
         table.row(vec![what.into(), value]);

@@ -1,4 +1,4 @@
-//! `fedspd sweep`: one setting, several values, and which is best on validation trials.
+//! `fedspd sweep`: one setting with several values, and the best on validation trials.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use fedspd_experiment::config::Override;
 use fedspd_experiment::sweep::{Sweep, choice};
-use fedspd_experiment::{Ended, Several};
+use fedspd_experiment::{Ended, RunSeries};
 use fedspd_report::{Format, Report, SweepRun};
 use fedspd_run::{ResultTable, RunFolder, headline, validation_f1};
 
@@ -17,21 +17,21 @@ use crate::rounds::Display;
 use crate::table::Table;
 use crate::{chosen, interrupt};
 
-/// What to vary, and in what.
+/// Arguments of `fedspd sweep`.
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// A built-in experiment such as `sample`, or the path of a configuration.
+    /// Built-in experiment such as `sample`, or path of a configuration.
     name: String,
-    /// The setting and its values, such as model.dims=12,18,24,32.
+    /// Setting and its values, such as model.dims=12,18,24,32.
     #[arg(long, value_name = "KEY=VALUE,...")]
     over: Sweep,
-    /// Another value for a key; as often as needed.
+    /// Change a key; may be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     overrides: Vec<Override>,
-    /// Which seeds: 0..3 are 0, 1 and 2; 4 is one seed.
+    /// Seeds: 0..3 means 0, 1 and 2; 4 means seed 4 only.
     #[arg(long)]
     seeds: Option<String>,
-    /// Where the runs and the report go; `runs/sweep-NAME-KEY` if absent.
+    /// Folder for the runs and the report (default: `runs/sweep-NAME-KEY`).
     #[arg(long)]
     out: Option<PathBuf>,
     #[command(flatten)]
@@ -45,8 +45,8 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     let default = || Path::new("runs").join(format!("sweep-{title}-{}", over.key));
     let folder = arguments.out.clone().unwrap_or_else(default);
     interrupt::listen("the round", arguments.display.shown());
-    let (mut several, mut runs) = (Several::default(), Vec::new());
-    // All of them first: a mistake in the last value should not cost the time of the others.
+    let (mut several, mut runs) = (RunSeries::default(), Vec::new());
+    // Parses all values first, so that an invalid last value costs no time.
     let configs = over.values.iter().map(|value| {
         over.change(value, |change| {
             let mut all = changes.clone();
@@ -84,7 +84,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     if let Some(place) = chosen {
         writeln!(
             out,
-            "\nThe first value with the highest validation F1: {}={}. Test scores had no say.",
+            "\nFirst value with the highest validation F1: {}={}. The choice does not use test scores.",
             over.key, runs[place].value
         )?;
     }

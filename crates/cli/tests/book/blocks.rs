@@ -1,4 +1,4 @@
-//! The fenced blocks of a page.
+//! Fenced code blocks of a page.
 
 /// A block: ```` ```sh,needs-data ```` has the language `sh` and one mark.
 pub(crate) struct Block {

@@ -1,11 +1,11 @@
-//! The links of a page.
+//! Links of a page.
 
 use std::fs;
 use std::path::Path;
 
 use super::{page, root};
 
-/// Where the links of a page lead, without those to other machines.
+/// Returns the targets of the local links of a page.
 pub(crate) fn of(page: &str) -> Vec<String> {
     let ends = page.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
     ends.map(|(target, _)| target.to_owned()).filter(|target| !target.contains("://")).collect()

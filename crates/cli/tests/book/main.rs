@@ -1,7 +1,13 @@
-//! The book and the README hold: every block of commands, Python and TOML in them runs as it stands, every link leads somewhere, and what they say of configurations and run folders is all there is.
+//! Checks the book and the README. Every block of commands, Python and TOML runs as written, and
+//! every local link works. The pages on configurations and run folders are complete.
 //!
-//! A page runs from top to bottom in a folder of its own, with `fedspd` the binary that was just built. It is made quick: `run` and `sweep` get two rounds, `demo` one, `reproduce` one of four people (see `sandbox.rs`). Blocks are marked where they
-//! cannot always be run, and the marks are counted: `needs-data` runs where `FEDSPD_DATA` has all of PhysionetMI, `needs-numpy` where Python has NumPy, `not-run` never. With `FEDSPD_PYTHON`, an interpreter that has the wheel, every block of Python runs.
+//! A page runs from top to bottom in a folder of its own, with the `fedspd` binary that was just
+//! built. To save time, `run` and `sweep` get two rounds, `demo` one, and `reproduce` one with four
+//! subjects (see `sandbox.rs`).
+//!
+//! Blocks that cannot always run have marks, which are counted. `needs-data` runs if `FEDSPD_DATA`
+//! has all of PhysionetMI, `needs-numpy` if Python has NumPy, `not-run` never. If `FEDSPD_PYTHON`
+//! names an interpreter with the wheel, every block of Python runs.
 #![allow(clippy::unwrap_used, clippy::print_stderr)] // helpers of tests may panic as tests do, and say what they leave out
 
 mod blocks;
@@ -22,7 +28,7 @@ fn page(file: &str) -> String {
     fs::read_to_string(root().join("docs/src").join(file)).unwrap()
 }
 
-/// A test for each page, so that they run side by side.
+/// Makes a test for each page, so that pages run in parallel.
 macro_rules! pages {
     ($($name:ident: $file:literal),* $(,)?) => {
         const PAGES: &[&str] = &[$($file),*];
@@ -53,7 +59,7 @@ fn the_readme_runs() {
     sandbox::run(&fs::read_to_string(root().join("README.md")).unwrap());
 }
 
-/// Every file of the book is in its summary and tested, and nothing else is.
+/// The summary, the tests and the files of the book list the same pages.
 #[test]
 fn the_summary_is_complete() {
     let listed: Vec<String> = links::of(&page("SUMMARY.md"));
@@ -71,7 +77,7 @@ fn the_summary_is_complete() {
     assert_eq!(files, expected);
 }
 
-/// Few blocks may be left out.
+/// Only a few blocks may be skipped.
 #[test]
 fn exceptions_are_few() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();

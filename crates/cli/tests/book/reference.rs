@@ -1,4 +1,5 @@
-//! The reference of configurations is made from their types, by way of the JSON Schema; the order is that of the template.
+//! The configuration reference is generated from the types via the JSON Schema, in the order of the
+//! template.
 
 use std::fmt::Write;
 
@@ -9,10 +10,12 @@ use super::{page, root};
 
 const HEAD: &str = "# Configuration
 
-An experiment is one TOML file. Only `data.name` must be there; everything else has the default given here. `fedspd new NAME` writes a file with all of it, `--set KEY=VALUE` changes one key, and
-`fedspd new --schema` prints the JSON Schema that editors complete and check with.
+An experiment is one TOML file. Only `data.name` is required; every other key has the default shown
+here. `fedspd new NAME` writes a file with all keys, and `--set KEY=VALUE` changes one key.
+`fedspd new --schema` prints the JSON Schema, with which editors complete and check the file.
 
-This page is made from the types of the program: `FEDSPD_BLESS=1 cargo test -p fedspd --test book configuration` writes it anew.
+This page is generated from the types of the program. To write it again, run
+`FEDSPD_BLESS=1 cargo test -p fedspd --test book configuration`.
 ";
 
 #[test]
@@ -43,7 +46,7 @@ fn tables() -> Vec<String> {
     template.lines().filter_map(|line| Some(line.strip_prefix('[')?.strip_suffix(']')?.to_owned())).collect()
 }
 
-/// The keys of a table in the order of the template; all that the types have must be there.
+/// Writes the keys of a table in the order of the template, which must have all of them.
 fn section(text: &mut String, table: &str, value: &Value) {
     let properties = value["properties"].as_object().unwrap();
     let simple = properties.iter().filter(|(_, value)| value["properties"].is_null());
@@ -66,7 +69,7 @@ fn section(text: &mut String, table: &str, value: &Value) {
     }
 }
 
-/// The keys of a table of the template, commented out or not.
+/// Returns the keys of a table of the template, commented out or not.
 fn keys(table: &str) -> Vec<String> {
     let (template, mut here, mut keys) = (template("x"), String::new(), Vec::new());
     for line in template.lines() {
@@ -82,7 +85,7 @@ fn keys(table: &str) -> Vec<String> {
     keys
 }
 
-/// What a number may be, in words.
+/// Describes the range of a number in words.
 fn range(value: &Value) -> String {
     let bound = |key: &str, words: &str| (!value[key].is_null()).then(|| format!("{words} {}", value[key]));
     let bounds = [

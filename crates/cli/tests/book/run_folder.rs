@@ -1,4 +1,4 @@
-//! The page on run folders names all there is in one.
+//! The page on run folders describes every file and key.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -32,7 +32,7 @@ fn everything_in_a_run_folder_is_described() {
     let table = fedspd_run::ResultTable::read(&run.join("results.csv")).unwrap();
     for row in &table.rows {
         names.insert(row.split.clone());
-        // Of the final scores those are named that are not scores of a round too.
+        // The page describes final scores only if rounds do not have them too.
         let (metric, detail) = row.metric.split_once(':').unwrap_or((&row.metric, ""));
         let plain = metric.strip_prefix("final_").unwrap_or(metric);
         let ours = detail.is_empty() && ["macro_f1", "accuracy", "kappa", "loss"].contains(&plain);
@@ -46,7 +46,7 @@ fn everything_in_a_run_folder_is_described() {
     }
 }
 
-/// The paths below a folder, with N for a seed.
+/// Collects the paths below a folder, with N for a seed.
 fn files(root: &Path, folder: &Path, names: &mut BTreeSet<String>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -59,7 +59,7 @@ fn files(root: &Path, folder: &Path, names: &mut BTreeSet<String>) {
     }
 }
 
-/// The keys of a value and of all within it.
+/// Collects the keys of a value and of all nested values.
 fn keys(value: &Value, names: &mut BTreeSet<String>) {
     match value {
         Value::Object(object) => {

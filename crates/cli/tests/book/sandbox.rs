@@ -1,4 +1,4 @@
-//! A folder in which a page is run from top to bottom.
+//! Sandbox folder in which a page runs from top to bottom.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use fedspd_experiment::config::Config;
 use super::blocks::{self, Block};
 use super::root;
 
-/// `fedspd` with little to do, and `cargo run` as the same.
+/// `fedspd` with little work, and `cargo run` as a call of it.
 const FEDSPD: &str = r#"#!/bin/sh
 case "$1" in
   run) exec "BINARY" "$@" --set federated.rounds=2 --set train.epochs=2 --quiet ;;
@@ -45,7 +45,7 @@ fn check(here: &str, output: &Output) {
     assert!(output.status.success(), "{here}: {}\n{out}{err}", output.status);
 }
 
-/// What pages take for granted: two recordings, a definition, new data, and the commands.
+/// Creates the files that pages assume: two recordings, a definition, new data, and the commands.
 fn furnish(folder: &Path) {
     let recordings = folder.join("recordings/S001");
     fs::create_dir_all(&recordings).unwrap();
@@ -53,7 +53,7 @@ fn furnish(folder: &Path) {
         fs::copy(root().join("golden/eeg/S001").join(name), recordings.join(name)).unwrap();
     }
     fs::copy(recordings.join("S001R04.edf"), folder.join("S001R04.edf")).unwrap();
-    // The README's study is that of the page on data.
+    // The README uses the study of the page on your own data.
     let study = blocks::of(&super::page("own-data.md"))
         .into_iter()
         .find(|block| block.text.starts_with("# my-study.toml"));
@@ -79,7 +79,8 @@ fn is_left_out(block: &Block) -> bool {
     })
 }
 
-/// Whether the last recording of PhysionetMI is where `FEDSPD_DATA` says: ten subjects are not enough, and nothing is downloaded in tests.
+/// Returns whether `FEDSPD_DATA` has the last recording of PhysionetMI. Ten subjects are not
+/// enough, and tests download nothing.
 fn has_physionet_mi() -> bool {
     let layouts =
         ["", "MNE-eegbci-data/files/eegmmidb/1.0.0", "physionet.org/files/eegmmidb/1.0.0", "eegmmidb/1.0.0"];
@@ -93,14 +94,15 @@ fn shell(folder: &Path, script: &str) -> Output {
     Command::new("sh").args(["-euc", script]).current_dir(folder).env("PATH", path).output().unwrap()
 }
 
-/// The interpreter of an environment with the wheel, if there is one: with it, every block runs.
+/// Returns the interpreter of an environment with the wheel, if there is one. With it, every block
+/// runs.
 fn environment() -> Option<PathBuf> {
     std::env::var_os("FEDSPD_PYTHON").map(PathBuf::from)
 }
 
 fn python(folder: &Path, program: &str) -> Output {
     let interpreter = environment().unwrap_or_else(|| "python3".into());
-    // The commands of that environment, whatever else is installed.
+    // The commands of that environment come first.
     let own = interpreter.parent().unwrap_or(Path::new("")).display();
     let path = format!("{own}:{}", std::env::var("PATH").unwrap_or_default());
     let output =
@@ -108,7 +110,7 @@ fn python(folder: &Path, program: &str) -> Output {
     output.unwrap_or_else(|error| panic!("{}: {error}", interpreter.display()))
 }
 
-/// The modules that a program imports.
+/// Returns the modules that a program imports.
 fn modules(program: &str) -> Vec<String> {
     let imports = program
         .lines()
@@ -116,14 +118,16 @@ fn modules(program: &str) -> Vec<String> {
     imports.filter_map(|rest| rest.split([' ', '.']).next().map(str::to_owned)).collect()
 }
 
-/// Whether these can be imported. An environment that was named for the tests must have them all.
+/// Returns whether these modules can be imported. The environment of `FEDSPD_PYTHON` must have all
+/// of them.
 fn interpreter_has(modules: &[String]) -> bool {
     let found = python(Path::new("."), &format!("import {}", modules.join(", "))).status.success();
     assert!(found || environment().is_none(), "FEDSPD_PYTHON cannot import {}", modules.join(", "));
     found
 }
 
-/// A dataset's definition or an experiment's configuration; one with its name in its first line is a file of the page.
+/// Checks the definition of a dataset or the configuration of an experiment. Writes it to a file if
+/// its first line is a file name.
 fn toml(folder: &Path, text: &str) {
     let name = text
         .lines()

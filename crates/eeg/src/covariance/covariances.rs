@@ -8,17 +8,18 @@ use crate::{About, Error};
 pub struct Covariances {
     /// Classes, channels and origins.
     pub about: About,
-    /// What each matrix of a trial is of, such as `8-32 Hz, 0-3 s`.
+    /// The name of each matrix of a trial, such as `8-32 Hz, 0-3 s`.
     pub inputs: Vec<String>,
-    /// Trial after trial, input after input.
+    /// Trial by trial, input by input.
     matrices: Vec<f64>,
 }
 
 impl Covariances {
-    /// Covariances, those of a trial together.
+    /// Creates covariances from matrices in the order trial by trial, input by input.
     ///
     /// # Errors
-    /// [`Error::Length`] if the numbers do not fit the origins, [`Error::Label`] for a label beyond the classes.
+    /// [`Error::Length`] if the number of entries does not match the origins, [`Error::Label`] for
+    /// a label beyond the classes.
     pub fn new(about: About, inputs: Vec<String>, matrices: Vec<f64>) -> Result<Self, Error> {
         let size = inputs.len() * about.channels.len().pow(2);
         let trials = matrices.len().checked_div(size).unwrap_or(0);
@@ -39,12 +40,12 @@ impl Covariances {
         self.about.origins.len()
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// All matrices: trial after trial, input after input.
+    /// All matrices: trial by trial, input by input.
     pub fn matrices(&self) -> &[f64] {
         &self.matrices
     }
@@ -53,12 +54,12 @@ impl Covariances {
         &mut self.matrices
     }
 
-    /// The matrices alone.
+    /// Returns the matrices, and drops everything else.
     pub fn into_matrices(self) -> Vec<f64> {
         self.matrices
     }
 
-    /// Where a matrix is among all numbers.
+    /// The range of a matrix within all entries.
     pub(super) fn range(&self, trial: usize, input: usize) -> std::ops::Range<usize> {
         let size = self.about.channels.len().pow(2);
         let start = (trial * self.inputs.len() + input) * size;
@@ -70,7 +71,7 @@ impl Covariances {
         &self.matrices[self.range(trial, input)]
     }
 
-    /// What the spectra of all matrices say, in their order.
+    /// Measures the quality of all matrices, in their order.
     ///
     /// # Errors
     /// [`Error::Geometry`] if a matrix is not symmetric.
@@ -78,18 +79,19 @@ impl Covariances {
         Quality::of(self.about.channels.len(), &self.matrices)
     }
 
-    /// A matrix as an error names it: by its trial, and by its input if there are several.
+    /// The name of a matrix in errors: its trial, and its input if there are several.
     pub(super) fn place(&self, trial: usize, input: usize) -> String {
         let name = self.about.name(trial);
         if self.inputs.len() == 1 { name } else { format!("{name}, {}", self.inputs[input]) }
     }
 
-    /// Checks that every matrix is positive definite.
+    /// Checks that every matrix is positive definite. `extents` holds the extent of each input; it
+    /// is empty if unknown.
     ///
     /// # Errors
-    /// For the first that is not: [`Error::NotFiniteCovariance`] with the trial, the input and the channels, or [`Error::Deficient`] with the trial and
-    /// input, the rank, the smallest eigenvalue and the likely cause. `extents` says what the matrices of each input were made from; it is empty
-    /// if nobody knows.
+    /// For the first that is not: [`Error::NotFiniteCovariance`] with the trial, the input and the
+    /// channels, or [`Error::Deficient`] with the trial, the input, the rank, the smallest
+    /// eigenvalue and the likely cause.
     pub fn check(&self, qualities: &[Quality], extents: &[Extent]) -> Result<(), Error> {
         let n = self.about.channels.len();
         let Some(first) = qualities.iter().position(|quality| !quality.is_fit(n)) else { return Ok(()) };

@@ -7,30 +7,31 @@ use serde::{Deserialize, Serialize};
 use super::mirror;
 use crate::Error;
 
-/// How the covariance of a trial is estimated. Channels are centred over the trial.
+/// The covariance estimator of a trial. Channels are centred over the trial.
 #[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Estimator {
     /// `C = sum_t x_t x_t^T / (T - 1)`, as in the paper.
     #[default]
     Sample,
-    /// Oracle-approximating shrinkage (Chen, Wiesel, Eldar and Hero 2010) of `S = sum_t x_t x_t^T / T`, as in scikit-learn and pyRiemann.
+    /// Oracle-approximating shrinkage (Chen, Wiesel, Eldar and Hero 2010) of
+    /// `S = sum_t x_t x_t^T / T`, as in scikit-learn and pyRiemann.
     Oas,
     /// The shrinkage of Ledoit and Wolf (2004) of the same `S`, as in scikit-learn and pyRiemann.
     LedoitWolf,
-    /// `(1 - s) C + s tr(C)/n I` with a given share `s` of the sample covariance.
+    /// `(1 - s) C + s tr(C)/n I` with a fixed coefficient `s`, where `C` is the sample covariance.
     Shrinkage(f64),
 }
 
 impl Estimator {
-    /// Checks the share of a fixed shrinkage.
+    /// Checks the coefficient of a fixed shrinkage.
     ///
     /// # Errors
     /// [`Error::Setting`] unless it is between 0 and 1.
     pub fn check(self) -> Result<(), Error> {
         match self {
             Self::Shrinkage(share) if !(0.0..=1.0).contains(&share) => Err(Error::Setting {
-                name: "the share of shrinkage",
+                name: "the shrinkage coefficient",
                 value: share.to_string(),
                 expected: "between 0 and 1",
             }),
@@ -73,7 +74,7 @@ impl std::fmt::Display for Estimator {
     }
 }
 
-/// Memory for covariances of trials with so many channels.
+/// Working memory for covariances.
 pub struct CovarianceWorkspace {
     simd: Simd,
     channels: usize,
@@ -82,19 +83,21 @@ pub struct CovarianceWorkspace {
 }
 
 impl CovarianceWorkspace {
-    /// For trials with so many channels.
+    /// Allocates memory for trials with this number of channels.
     ///
     /// # Errors
-    /// [`Error::Geometry`] if an unavailable instruction set is asked for.
+    /// [`Error::Geometry`] if an unavailable instruction set is requested.
     pub fn new(channels: usize) -> Result<Self, Error> {
         let simd = Simd::detect()?;
         Ok(Self { simd, channels, means: vec![0.0; channels], centred: Vec::new() })
     }
 
-    /// The covariance of samples (one after the other, each with all channels), exactly symmetric.
+    /// Estimates the covariance of samples, stored sample by sample with all channels side by side.
+    /// The result is exactly symmetric.
     ///
     /// # Errors
-    /// [`Error::Setting`] for a share out of range, [`Error::TooFewSamples`] for fewer than two samples.
+    /// [`Error::Setting`] for a coefficient out of range, [`Error::TooFewSamples`] for fewer than
+    /// two samples.
     ///
     /// # Panics
     /// If the samples are not a multiple of the channels, or `out` is not `channels x channels`.
@@ -153,8 +156,8 @@ impl CovarianceWorkspace {
         }
     }
 
-    /// With `d^2 = |S - m I|^2 / n`, `m = tr(S)/n`, and `b^2` the mean over samples of `|x x^T - S|^2 / n` divided by `T`: the share is `b^2 / d^2`, at
-    /// most 1.
+    /// The coefficient `min(1, b^2 / d^2)`, where `d^2 = |S - m I|^2 / n`, `m = tr(S)/n`, and `b^2`
+    /// is the mean over samples of `|x x^T - S|^2 / n` divided by `T`.
     fn ledoit_wolf(&self, length: usize, s: &[f64]) -> f64 {
         let (n, t) = (self.channels as f64, length as f64);
         let rows = self.centred.chunks_exact(self.channels);
@@ -167,7 +170,8 @@ impl CovarianceWorkspace {
     }
 }
 
-/// `min(1, (tr(S^2)/n^2 + m^2) / ((T + 1) (tr(S^2)/n^2 - m^2/n)))` with `m = tr(S)/n`: the closed form of scikit-learn.
+/// The coefficient `min(1, (tr(S^2)/n^2 + m^2) / ((T + 1) (tr(S^2)/n^2 - m^2/n)))` with
+/// `m = tr(S)/n`: the closed form of scikit-learn.
 fn oas(n: usize, length: usize, s: &[f64]) -> f64 {
     let (alpha, mean) = (square_norm(s) / (n * n) as f64, trace(n, s) / n as f64);
     let denominator = (length + 1) as f64 * (alpha - mean * mean / n as f64);

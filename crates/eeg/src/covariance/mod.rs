@@ -1,4 +1,4 @@
-//! Covariances of trials: estimators, windows, quality, and alignment.
+//! Covariances of trials: estimators, quality, and recentring.
 
 mod covariances;
 mod estimator;

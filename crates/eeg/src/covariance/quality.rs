@@ -1,13 +1,13 @@
-//! Is a covariance fit for use, and if not, why?
+//! Quality of covariances, and likely causes of a deficient rank.
 
 use fedspd_manifold::SymmetricEigen;
 
 use crate::Error;
 
-/// What the spectrum of a covariance says.
+/// The quality of a covariance, by its eigenvalues.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quality {
-    /// Eigenvalues above `n * 2^-52` times the largest; none if an entry is not finite.
+    /// The number of eigenvalues above `n * 2^-52` times the largest; 0 if an entry is not finite.
     pub rank: usize,
     /// The smallest eigenvalue; NaN if an entry is not finite.
     pub smallest: f64,
@@ -15,12 +15,13 @@ pub struct Quality {
     pub largest: f64,
 }
 
-/// What a covariance was made from, as far as it limits its rank.
+/// The amount of data behind a covariance, which limits its rank.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Extent {
-    /// The samples of its window.
+    /// The number of samples in its window.
     pub samples: usize,
-    /// Twice its bandwidth in hertz times the seconds of its window: about as many samples of a signal that is limited to a band are independent.
+    /// Twice the bandwidth in hertz times the window in seconds. A band-limited signal has about
+    /// this many independent samples.
     pub freedom: f64,
 }
 
@@ -29,35 +30,36 @@ pub struct Extent {
 pub enum Cause {
     /// A trial of `samples` centred samples spans at most `samples - 1` dimensions.
     FewSamples {
-        /// Samples in the trial.
+        /// The number of samples in the trial.
         samples: usize,
     },
-    /// A channel that does not vary.
+    /// A channel is flat.
     FlatChannel {
         /// Its name.
         channel: String,
     },
-    /// Two channels that are the same up to scale.
+    /// Two channels are equal up to scale.
     Duplicate {
         /// Their names.
         channels: [String; 2],
     },
     /// The sum of all channels is zero.
     AverageReference,
-    /// A narrow band over a short window has too few independent samples, however many there are.
+    /// A narrow band over a short window has too few independent samples, however many samples
+    /// there are.
     NarrowBand {
-        /// About how many are independent.
+        /// The approximate number of independent samples.
         freedom: f64,
     },
-    /// Some other linear dependence.
+    /// Channels are linearly dependent in another way.
     Dependent,
 }
 
-/// Correlations this near to 1 or -1 make two channels the same.
+/// Two channels count as equal if their correlation is this close to 1 or -1.
 const SAME: f64 = 1e-10;
 
 impl Quality {
-    /// Measures `n x n` covariances, one after the other.
+    /// Measures several `n x n` covariances.
     ///
     /// # Errors
     /// [`Error::Geometry`] if a covariance is not symmetric.
@@ -100,14 +102,15 @@ impl Quality {
         self.rank == channels
     }
 
-    /// The ratio of the largest to the smallest eigenvalue; infinite if that is not positive, NaN if an entry is not finite.
+    /// The condition number: the largest eigenvalue divided by the smallest. It is infinite if the
+    /// smallest is not positive, and NaN if an entry is not finite.
     pub fn condition(&self) -> f64 {
         if self.smallest <= 0.0 { f64::INFINITY } else { self.largest / self.smallest }
     }
 }
 
 impl Cause {
-    /// Finds the cause for a covariance of deficient rank, and of this extent if it is known.
+    /// Finds the likely cause of a deficient rank. `extent` is used if it is known.
     pub fn find(channels: &[String], covariance: &[f64], extent: Option<Extent>) -> Self {
         let n = channels.len();
         let at = |i: usize, j: usize| covariance[i * n + j];
@@ -118,7 +121,7 @@ impl Cause {
         if let Some(Extent { samples, .. }) = extent.filter(|extent| extent.samples <= n) {
             return Self::FewSamples { samples };
         }
-        // With hardly more than a single number all channels look the same.
+        // With fewer than two independent samples all channels look equal.
         if let Some(Extent { freedom, .. }) = extent.filter(|extent| extent.freedom < 2.0) {
             return Self::NarrowBand { freedom };
         }
@@ -134,19 +137,19 @@ impl Cause {
         if total.abs() <= SAME * (0..n).map(|i| at(i, i)).sum::<f64>() {
             return Self::AverageReference;
         }
-        // Last of the causes that can be seen: a filter leaks, so few degrees of freedom need not cost rank.
+        // Checked last: a filter leaks, so few degrees of freedom do not always reduce the rank.
         match extent.filter(|extent| extent.freedom < n as f64) {
             Some(Extent { freedom, .. }) => Self::NarrowBand { freedom },
             None => Self::Dependent,
         }
     }
 
-    /// What the user can do about it; a covariance may also be shrunk.
+    /// A hint for the user: the remedy, or shrinkage of the covariance.
     pub fn hint(&self) -> String {
         format!("{}, or use `--estimator oas`", self.remedy())
     }
 
-    /// What the user can do about the channels or the trials.
+    /// A remedy in the channels or the trials.
     pub fn remedy(&self) -> String {
         match self {
             Self::FewSamples { samples } => {
@@ -162,7 +165,7 @@ impl Cause {
                 "all channels add up to zero, as after an average reference: leave one channel out".into()
             }
             Self::NarrowBand { .. } => {
-                "so narrow a band over so short a window tells few channels apart: take a wider band, a longer window or fewer channels".into()
+                "the band is too narrow and the window too short for so many channels: take a wider band, a longer window or fewer channels".into()
             }
             Self::Dependent => {
                 "some channels are combinations of others, as after interpolation or ICA: leave them out".into()
@@ -171,8 +174,8 @@ impl Cause {
     }
 }
 
-/// Whether a channel of `n` varies so little beside the one that varies most that it alone costs the covariance its rank: what a filter leaves of a
-/// constant is rounding.
+/// Whether the variance of one of `n` channels is so small, relative to the largest, that it alone
+/// reduces the rank. A filtered constant leaves only rounding.
 pub(crate) fn is_flat(n: usize, variance: f64, largest: f64) -> bool {
     variance <= floor(n, largest)
 }
@@ -181,7 +184,7 @@ fn finite(entries: &[f64]) -> bool {
     entries.iter().all(|entry| entry.is_finite())
 }
 
-/// What is not above it counts as zero beside the largest.
+/// Values up to this bound count as zero relative to the largest.
 fn floor(n: usize, largest: f64) -> f64 {
     n as f64 * f64::EPSILON * largest
 }
@@ -196,26 +199,26 @@ impl std::fmt::Display for Cause {
             Self::NarrowBand { freedom } => {
                 write!(f, "its band and window leave about {freedom:.1} degrees of freedom")
             }
-            Self::Dependent => f.write_str("channels depend on each other"),
+            Self::Dependent => f.write_str("channels are linearly dependent"),
         }
     }
 }
 
-/// The worst of many qualities.
+/// The worst values over many covariances.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QualitySummary {
     /// The lowest rank.
     pub rank: usize,
-    /// The smallest eigenvalue of all.
+    /// The smallest of all eigenvalues.
     pub smallest: f64,
-    /// The largest eigenvalue of all.
+    /// The largest of all eigenvalues.
     pub largest: f64,
     /// The largest condition number.
     pub condition: f64,
 }
 
 impl QualitySummary {
-    /// The worst of these; nothing of none.
+    /// Summarises qualities; `None` if there are none.
     pub fn of(qualities: &[Quality]) -> Option<Self> {
         qualities
             .iter()

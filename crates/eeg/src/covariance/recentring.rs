@@ -1,4 +1,4 @@
-//! Riemannian recentring: each subject's covariances around the identity.
+//! Riemannian recentring: moves each subject's mean covariance to the identity.
 
 use fedspd_manifold::{IterationLimits, Spd, SpdMetric};
 
@@ -6,10 +6,11 @@ use super::Covariances;
 use crate::Error;
 use crate::about::NO_UNIT;
 
-/// Recentring of one subject's covariances: `C -> G^-1/2 C G^-1/2` with `G` their mean (Zanini et al. 2018), for each input by itself.
+/// Recentring of one subject's covariances (Zanini et al. 2018): `C -> G^-1/2 C G^-1/2`, where `G`
+/// is their mean, for each input separately.
 ///
-/// No label is used. A pair of fit and apply, because in an experiment it comes after the split: the mean is fitted on training trials, or, when
-/// asked for, on all unlabelled trials of the subject.
+/// Uses no labels. Fit and apply are separate, because an experiment recentres after the split: the
+/// mean is fitted on training trials or, on request, on all unlabelled trials of the subject.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recentring {
     metric: SpdMetric,
@@ -21,7 +22,7 @@ impl Recentring {
     /// Fits the means on some trials.
     ///
     /// # Errors
-    /// [`Error::NoTrials`]; [`Error::Trial`] with the trial whose matrix is at fault.
+    /// [`Error::NoTrials`]; [`Error::Trial`] with the trial of the faulty matrix.
     pub fn fit(covariances: &Covariances, chosen: &[usize], metric: SpdMetric) -> Result<Self, Error> {
         if chosen.is_empty() {
             return Err(Error::NoTrials { what: "recentring" });
@@ -42,10 +43,11 @@ impl Recentring {
         &self.references[input]
     }
 
-    /// Recentres some trials in place. The set has no unit from then on: the trials of every subject are to be recentred.
+    /// Recentres some trials in place. The whole set becomes dimensionless, so the trials of every
+    /// subject must be recentred.
     ///
     /// # Errors
-    /// [`Error::Trial`] with the trial whose matrix is at fault.
+    /// [`Error::Trial`] with the trial of the faulty matrix.
     pub fn apply(&self, covariances: &mut Covariances, chosen: &[usize]) -> Result<(), Error> {
         let n = covariances.about.channels.len();
         let (mut spd, mut whitened) = (Spd::new(n)?, Vec::new());
@@ -67,7 +69,8 @@ impl Recentring {
 }
 
 impl Covariances {
-    /// Recentres every subject by itself, with means of all its trials (transductive: nothing is held out).
+    /// Recentres every subject separately, with means of all its trials (transductive: nothing is
+    /// held out).
     ///
     /// # Errors
     /// As [`Recentring::fit`] and [`Recentring::apply`].
@@ -80,7 +83,7 @@ impl Covariances {
         Ok(())
     }
 
-    /// A fault of the geometry with the name of the matrix it is about.
+    /// Adds the name of the faulty matrix to an error of the geometry.
     fn fault(&self, chosen: &[usize], input: usize, source: fedspd_manifold::Error) -> Error {
         use fedspd_manifold::Error::{NotFinite, NotPositiveDefinite, NotSymmetric, Overflow, TooLarge};
         match source {

@@ -12,14 +12,14 @@ use crate::filter::Band;
 use crate::names::first_twice;
 use crate::voltage::microvolts_per;
 
-/// The highest rate of a recording, in hertz.
+/// The highest sampling rate, in hertz.
 const FASTEST: f64 = 1e6;
-/// The longest pause between trials that were cut out before, in samples.
+/// The largest padding around the trials of a MATLAB file, in samples.
 const MOST_PADDING: usize = 10_000;
 /// The longest trial, in seconds.
 const LONGEST: f64 = 1e4;
 
-/// A dataset: where its files are, what they hold, and how trials are cut from them.
+/// The definition of a dataset: its files, their content, and its trials.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Definition {
@@ -31,40 +31,40 @@ pub struct Definition {
     /// The licence of the data.
     #[serde(default)]
     pub licence: String,
-    /// What to cite.
+    /// The citations.
     #[serde(default)]
     pub citations: Vec<String>,
-    /// What the files are.
+    /// The format of the files.
     pub format: Format,
     /// Their paths under the root, such as `S{subject:3}/S{subject:3}R{run:2}.edf`.
     pub files: Pattern,
-    /// Which subjects there are; those that files are found for if absent.
+    /// The subjects; if absent, all subjects with files.
     pub subjects: Option<Selection>,
-    /// Which sessions there are, in this order; all that are found, by name, if absent.
+    /// The sessions, in this order; if absent, all sessions found, by name.
     pub sessions: Option<Vec<String>>,
-    /// Which runs are used, in this order; all that are found, by name, if absent.
+    /// The runs, in this order; if absent, all runs found, by name.
     pub runs: Option<Vec<String>>,
-    /// Samples per second that every file must have.
+    /// The sampling rate that every file must have, in hertz.
     pub sfreq: f64,
-    /// The unit of numbers in files that do not say it: `V`, `mV`, `uV` or `nV`.
+    /// The unit of values in files without a unit: `V`, `mV`, `uV` or `nV`.
     pub unit: Option<String>,
-    /// The channels, in this order; all of the first file if absent.
+    /// The channels, in this order; if absent, all channels of the first file.
     pub channels: Option<Vec<String>>,
-    /// What a channel is called in the files, and what here.
+    /// New names of channels, by their names in the files.
     #[serde(default)]
     pub rename: BTreeMap<String, String>,
-    /// Seconds after an event at which its trial begins and ends, both included.
+    /// Start and end of a trial in seconds after its event, both included.
     pub interval: [f64; 2],
-    /// The band that recordings are filtered to.
+    /// The pass band of the filter.
     pub band: Band,
-    /// Which events begin trials of which class.
+    /// The events that begin trials, and their classes.
     pub events: Vec<EventTable>,
-    /// Subjects that are left out.
+    /// Excluded subjects.
     #[serde(default)]
     pub excluded: Vec<Excluded>,
-    /// How MATLAB files are laid out.
+    /// The layout of MATLAB files.
     pub mat: Option<MatLayout>,
-    /// Where the files can be downloaded.
+    /// The download source of the files.
     pub source: Option<Source>,
     /// The SHA-256 of each file, by its path below the root, in hexadecimal digits.
     #[serde(skip)]
@@ -81,55 +81,56 @@ pub enum Format {
     Mat,
 }
 
-/// Annotations (or labels of MATLAB files) and the classes they stand for.
+/// Classes by annotation (or by label in MATLAB files).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EventTable {
-    /// The runs in which this holds; all if absent.
+    /// The runs of this table; all if absent.
     pub runs: Option<Vec<String>>,
     /// The class of each annotation.
     pub classes: BTreeMap<String, String>,
 }
 
-/// A subject that is left out.
+/// An excluded subject.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Excluded {
-    /// Who.
+    /// The subject.
     pub subject: String,
-    /// Why.
+    /// The reason.
     pub reason: String,
-    /// Whether the reason is gone once recordings are resampled.
+    /// Whether resampling removes the reason.
     #[serde(default)]
     pub unless_resampled: bool,
 }
 
-/// The arrays of a MATLAB file. Trials are de-meaned channel by channel and joined to one recording with zeros between them, as MOABB does.
+/// The layout of a MATLAB file. As in MOABB, trials are de-meaned channel by channel and joined to
+/// one recording with zeros between them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MatLayout {
-    /// The name of the signals, channels x samples x trials.
+    /// The name of the signal array, channels x samples x trials.
     pub data: String,
-    /// The name of the labels, one per trial.
+    /// The name of the label array, one label per trial.
     pub labels: String,
-    /// What the rows of the signals are called.
+    /// The names of the rows of the signal array.
     pub channels: Vec<String>,
     /// Zero samples before and after each trial.
     pub padding: usize,
 }
 
-/// Where files come from.
+/// The download source of files.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
-    /// What comes before a file's path, for files that are downloaded one by one.
+    /// The prefix of the address of each file, for files that are downloaded one by one.
     pub base: Option<String>,
-    /// A list of checksums as `sha256sum` writes them: a file beside the definition.
+    /// A list of checksums in the format of `sha256sum`: a file beside the definition.
     pub checksums: Option<String>,
-    /// Folders under a root in which other tools keep the same files.
+    /// Folders under a root in which other programs store the same files.
     #[serde(default)]
     pub layouts: Vec<String>,
-    /// Archives that hold several subjects.
+    /// Archives with files of several subjects.
     #[serde(default)]
     pub archives: Vec<Archive>,
 }
@@ -138,21 +139,22 @@ pub struct Source {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Archive {
-    /// Where it is.
+    /// Its download address.
     pub url: String,
-    /// What it is called on disk.
+    /// Its file name on disk.
     pub name: String,
-    /// Its SHA-256 in hexadecimal digits, if published. Without it the first download is trusted, and its checksum recorded.
+    /// Its SHA-256 in hexadecimal digits, if published. Otherwise the first download is trusted,
+    /// and its checksum recorded.
     pub sha256: Option<String>,
-    /// How the name of its entry begins, for each subject.
+    /// For each subject, the prefix of its entry name.
     pub subjects: BTreeMap<String, String>,
 }
 
 impl Definition {
-    /// Reads a definition.
+    /// Parses a definition.
     ///
     /// # Errors
-    /// [`Error::Definition`] with the line at fault.
+    /// [`Error::Definition`] with the faulty line.
     pub fn parse(path: &Path, text: &str) -> Result<Self, Error> {
         let fault = |reason: String| Error::Definition { path: path.to_owned(), reason };
         let definition: Self = toml::from_str(text).map_err(|error| fault(with_line(text, &error)))?;
@@ -160,10 +162,10 @@ impl Definition {
         Ok(definition)
     }
 
-    /// Takes the checksums of files from a list as `sha256sum` writes it.
+    /// Reads the checksums of files from a list in the format of `sha256sum`.
     ///
     /// # Errors
-    /// [`Error::Definition`] with the line at fault.
+    /// [`Error::Definition`] with the faulty line.
     pub(super) fn read_checksums(&mut self, path: &Path, text: &str) -> Result<(), Error> {
         for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
             let parts = line.split_once(char::is_whitespace);
@@ -179,7 +181,7 @@ impl Definition {
     }
 
     fn check(&self) -> Result<(), String> {
-        // A folder below the root is called so.
+        // The name is also the name of a folder below the root.
         let plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.');
         if !self.name.starts_with(|first: char| first.is_ascii_alphanumeric())
             || !self.name.chars().all(plain)
@@ -220,7 +222,7 @@ impl Definition {
         }
         let listed = |id: &String| self.subjects.as_ref().is_none_or(|all| all.ids().contains(id));
         if let Some(excluded) = self.excluded.iter().find(|excluded| !listed(&excluded.subject)) {
-            return Err(format!("`excluded` names subject {}, whom `subjects` does not", excluded.subject));
+            return Err(format!("`excluded` names subject {}, not one of `subjects`", excluded.subject));
         }
         match (self.format, &self.mat) {
             (Format::Mat, None) => Err("`format` is \"mat\", but there is no table `mat`".into()),
@@ -229,14 +231,14 @@ impl Definition {
         }
     }
 
-    /// Checks that lists and archives say the same of the files as their pattern.
+    /// Checks that lists and archives match the pattern of the files.
     fn check_files(&self) -> Result<(), String> {
         let (sessions, runs) = (self.files.has_session(), self.files.has_run());
         for (name, place, list, there) in
             [("sessions", "{session}", &self.sessions, sessions), ("runs", "{run}", &self.runs, runs)]
         {
             if list.is_some() && !there {
-                return Err(format!("`{name}` is a list, but `files` has no place {place}"));
+                return Err(format!("`{name}` is a list, but `files` has no placeholder {place}"));
             }
             if let Some(twice) = list.as_ref().and_then(|names| first_twice(names)) {
                 return Err(format!("`{name}` lists {twice} twice"));
@@ -245,7 +247,7 @@ impl Definition {
         for Archive { name, sha256, .. } in self.source.iter().flat_map(|source| &source.archives) {
             if sessions || runs {
                 return Err(format!(
-                    "the archive {name} has one file for each subject, but `files` tells sessions or runs apart"
+                    "the archive {name} has one file per subject, but `files` has a placeholder for sessions or runs"
                 ));
             }
             if let Some(digits) = sha256.as_ref().filter(|digits| Checksum::from_hex(digits).is_none()) {
@@ -257,10 +259,11 @@ impl Definition {
         Ok(())
     }
 
-    /// The recordings that the definition lists: subject by subject, session by session, run by run.
+    /// Returns the listed recordings: subject by subject, session by session, run by run.
     ///
     /// # Errors
-    /// What it does not list although `files` tells it apart: `subjects`, `sessions` or `runs`.
+    /// The name of the missing list (`subjects`, `sessions` or `runs`), if `files` has its
+    /// placeholder.
     pub(crate) fn listed(&self) -> Result<Vec<Ids>, &'static str> {
         let list = |there: bool, list: &Option<Vec<String>>, name| match list {
             Some(list) => Ok(list.clone()),
@@ -281,13 +284,13 @@ impl Definition {
         Ok(all)
     }
 
-    /// The classes, in the order of their names: the order of labels.
+    /// The classes, sorted by name. Labels are indices into this list.
     pub fn classes(&self) -> Vec<String> {
         let names = self.events.iter().flat_map(|table| table.classes.values());
         names.collect::<std::collections::BTreeSet<_>>().into_iter().cloned().collect()
     }
 
-    /// The class of each annotation in a run; nothing for one that begins no trial.
+    /// The class of an annotation in a run; `None` if it begins no trial.
     pub(crate) fn class_of(&self, run: &str, annotation: &str) -> Option<&str> {
         let holds = |table: &&EventTable| {
             table.runs.as_ref().is_none_or(|runs| runs.iter().any(|listed| listed == run))
@@ -295,26 +298,26 @@ impl Definition {
         self.events.iter().filter(holds).find_map(|table| table.classes.get(annotation)).map(String::as_str)
     }
 
-    /// The annotations that stand for a class, in any run.
+    /// The annotations of a class, in any run.
     pub(crate) fn annotations_of(&self, class: &str) -> Vec<&str> {
         let events = self.events.iter().flat_map(|table| &table.classes);
         let own = events.filter(|(_, other)| *other == class).map(|(annotation, _)| &**annotation);
         own.collect::<std::collections::BTreeSet<_>>().into_iter().collect()
     }
 
-    /// What a channel of a file is called here.
+    /// The name of a channel after renaming.
     pub(crate) fn channel_name<'a>(&'a self, in_file: &'a str) -> &'a str {
         self.rename.get(in_file).map_or(in_file, String::as_str)
     }
 
-    /// Samples of a trial, both ends of the interval included, at some rate.
+    /// The number of samples of a trial at a sampling rate, both ends of the interval included.
     pub fn trial_length(&self, sfreq: f64) -> usize {
         let [start, end] = self.interval.map(|seconds| (seconds * sfreq).round_ties_even());
         (end - start) as usize + 1
     }
 }
 
-/// What is wrong with a text in TOML and where, on one line.
+/// The message of a TOML error with its line number, on one line.
 fn with_line(text: &str, error: &toml::de::Error) -> String {
     let message = error.message().lines().collect::<Vec<_>>().join(" ");
     match error.span() {

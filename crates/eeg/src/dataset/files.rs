@@ -1,4 +1,4 @@
-//! The files of a dataset: where they are, and how they get here.
+//! The files of a dataset: folders, downloads and verification.
 
 use std::path::{Path, PathBuf};
 
@@ -7,8 +7,8 @@ use crate::Error;
 use crate::fetch::{Checksum, Fetcher, Locations, Progress, RemoteFile, State, verify};
 
 impl Definition {
-    /// The folders in which its files are looked for: under each location, the folder of its name, the location itself, and where
-    /// other programs keep it.
+    /// The folders that are searched for files. Under each location: the folder of the dataset's
+    /// name, the location itself, and the folders of other programs.
     pub fn roots(&self, locations: &Locations) -> Vec<PathBuf> {
         let others = self.source.iter().flat_map(|source| source.layouts.iter().map(String::as_str));
         let layouts: Vec<&str> = [self.name.as_str(), ""].into_iter().chain(others).collect();
@@ -16,17 +16,18 @@ impl Definition {
         folders.flat_map(|folder| layouts.iter().map(move |layout| folder.join(layout))).collect()
     }
 
-    /// Whether downloads can be compared with published checksums. Otherwise the first one is trusted, and its checksum recorded.
+    /// Whether downloads can be compared with published checksums. Otherwise the first download is
+    /// trusted, and its checksum recorded.
     pub fn has_checksums(&self) -> bool {
         let archives = self.source.as_ref().map_or(&[][..], |source| &source.archives);
         !self.checksums.is_empty() || (!archives.is_empty() && archives.iter().all(|a| a.sha256.is_some()))
     }
 
-    /// The files of some subjects, or of all: those of every session and run.
+    /// The files of the given subjects or of all, for every session and run.
     ///
     /// # Errors
-    /// [`Error::NoSource`] if the definition does not say where they come from, [`Error::NotListed`] if it does not say which there are;
-    /// [`Error::NoSubject`].
+    /// [`Error::NoSource`] if the definition has no download source, [`Error::NotListed`] if it
+    /// does not list its files; [`Error::NoSubject`].
     pub fn remote_files(&self, subjects: Option<&Selection>) -> Result<Vec<RemoteFile>, Error> {
         let Some(source) = &self.source else { return Err(Error::NoSource { name: self.name.clone() }) };
         let mut ids = self.listed().map_err(|what| Error::NotListed { name: self.name.clone(), what })?;
@@ -47,8 +48,8 @@ impl Definition {
         Ok(ids.into_iter().map(file).collect())
     }
 
-    /// Makes sure that the files of some subjects are on the disk and right: those that are found anywhere stay where they are, the others are
-    /// unpacked from archives that are found anywhere, or downloaded.
+    /// Makes sure that the files of some subjects are present and correct. Files found in any
+    /// folder stay there. The others are unpacked from an archive in any folder, or downloaded.
     ///
     /// # Errors
     /// As [`Definition::remote_files`], [`Fetcher::fetch`] and [`Fetcher::fetch_from_archive`].
@@ -78,7 +79,8 @@ impl Definition {
                 Some((archive, entry)) => {
                     let sha256 = archive.sha256.as_deref().and_then(Checksum::from_hex);
                     let whole = RemoteFile { sha256, ..RemoteFile::new(&archive.url, &archive.name) };
-                    // Someone may have downloaded the archive alone, or another program unpacked it and kept it.
+                    // A user may have downloaded the archive only, or another program may have kept
+                    // it after unpacking.
                     let shelf = roots.iter().find(|root| root.join(&whole.path).is_file()).unwrap_or(&home);
                     fetcher.fetch_from_archive(file, (&whole, shelf), entry, &home, progress)?;
                 }
@@ -87,13 +89,13 @@ impl Definition {
         Ok(())
     }
 
-    /// How the entry of an archive begins that becomes a file.
+    /// The entry prefix of a file in an archive.
     fn entry<'a>(&self, archive: &'a Archive, file: &Path) -> Option<&'a str> {
         let ids = self.files.ids(file.to_str()?)?;
         archive.subjects.get(&ids.subject).map(String::as_str)
     }
 
-    /// Whether the files of some subjects are there and right, with the place of each.
+    /// Verifies the files of some subjects. Passes the path and the state of each to `each`.
     ///
     /// # Errors
     /// As [`Definition::remote_files`], and if a file cannot be read.

@@ -4,17 +4,19 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-/// A path with places for subject, session and run: `{subject}`, `{session}` and `{run}` stand for letters and digits, `{subject:3}` for a number
-/// with leading zeros to three digits.
+use crate::natural_order::NaturallyOrdered;
+
+/// A path with placeholders for subject, session and run. `{subject}`, `{session}` and `{run}`
+/// stand for letters and digits, `{subject:3}` for a number with leading zeros to three digits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Pattern {
     text: String,
-    parts: Vec<Part>,
+    parts: Vec<Segment>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Part {
+enum Segment {
     Text(String),
     Place { name: Place, width: Option<usize> },
 }
@@ -26,14 +28,14 @@ enum Place {
     Run,
 }
 
-/// What a path says: whose recording it is, and which.
+/// The ids of a recording, from its path.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ids {
     /// The subject.
     pub subject: String,
-    /// The session; `0` if the pattern has none.
+    /// The session; `0` if the pattern has no such placeholder.
     pub session: String,
-    /// The run; `0` if the pattern has none.
+    /// The run; `0` if the pattern has no such placeholder.
     pub run: String,
 }
 
@@ -45,7 +47,7 @@ impl TryFrom<String> for Pattern {
         let mut rest = text.as_str();
         while let Some((before, after)) = rest.split_once('{') {
             if !before.is_empty() {
-                parts.push(Part::Text(before.into()));
+                parts.push(Segment::Text(before.into()));
             }
             let (place, after) = after.split_once('}').ok_or("`files` has a `{` without its `}`")?;
             let (name, width) = match place.split_once(':') {
@@ -58,7 +60,7 @@ impl TryFrom<String> for Pattern {
                 "run" => Place::Run,
                 other => {
                     return Err(format!(
-                        "`files` has a place {{{other}}}; there are subject, session and run"
+                        "`files` has the unknown placeholder {{{other}}}; known are subject, session and run"
                     ));
                 }
             };
@@ -67,15 +69,15 @@ impl TryFrom<String> for Pattern {
                 Some(Ok(width @ 1..=9)) => Some(width),
                 Some(_) => return Err(format!("`files` has {{{place}}}; a width is a digit from 1 to 9")),
             };
-            parts.push(Part::Place { name, width });
+            parts.push(Segment::Place { name, width });
             rest = after;
         }
         if !rest.is_empty() {
-            parts.push(Part::Text(rest.into()));
+            parts.push(Segment::Text(rest.into()));
         }
         let pattern = Self { text, parts };
         if !pattern.has(Place::Subject) {
-            return Err("`files` must have a place for the {subject}".into());
+            return Err("`files` must have the placeholder {subject}".into());
         }
         if Path::new(&pattern.text).components().any(|part| !matches!(part, std::path::Component::Normal(_)))
         {
@@ -99,24 +101,24 @@ impl std::fmt::Display for Pattern {
 
 impl Pattern {
     fn has(&self, wanted: Place) -> bool {
-        self.parts.iter().any(|part| matches!(part, Part::Place { name, .. } if *name == wanted))
+        self.parts.iter().any(|part| matches!(part, Segment::Place { name, .. } if *name == wanted))
     }
 
-    /// Whether paths tell runs apart.
+    /// Whether the pattern has a placeholder for runs.
     pub(crate) fn has_run(&self) -> bool {
         self.has(Place::Run)
     }
 
-    /// Whether paths tell sessions apart.
+    /// Whether the pattern has a placeholder for sessions.
     pub(crate) fn has_session(&self) -> bool {
         self.has(Place::Session)
     }
 
     /// The path of a recording, relative to the root.
     pub fn path(&self, ids: &Ids) -> PathBuf {
-        let write = |part: &Part| match part {
-            Part::Text(text) => text.clone(),
-            Part::Place { name, width } => {
+        let write = |part: &Segment| match part {
+            Segment::Text(text) => text.clone(),
+            Segment::Place { name, width } => {
                 let id = ids.get(*name);
                 format!("{id:0>width$}", width = width.unwrap_or(0))
             }
@@ -124,7 +126,7 @@ impl Pattern {
         self.parts.iter().map(write).collect::<String>().into()
     }
 
-    /// What a path relative to the root says, if it is of this pattern.
+    /// Returns the ids in a path relative to the root, if it matches this pattern.
     pub fn ids(&self, path: &str) -> Option<Ids> {
         let mut found = [None, None, None];
         matches(&self.parts, path, &mut found).then(|| {
@@ -133,7 +135,8 @@ impl Pattern {
         })
     }
 
-    /// All files under a root that are of this pattern, in the order of their ids (numbers as numbers).
+    /// Finds all files under a root that match this pattern, sorted by their ids (numbers by
+    /// value).
     ///
     /// # Errors
     /// If a folder cannot be read.
@@ -159,15 +162,9 @@ impl Pattern {
     }
 }
 
-/// Numbers by value, before words by letters. The letters of numbers count as well: `1` and `01` are two subjects, and what belongs to either
-/// must stay together.
-pub(crate) fn natural(id: &str) -> (u64, &str) {
-    (id.parse().unwrap_or(u64::MAX), id)
-}
-
 impl Ids {
-    fn natural(&self) -> [(u64, &str); 3] {
-        [natural(&self.subject), natural(&self.session), natural(&self.run)]
+    fn natural(&self) -> [NaturallyOrdered<'_>; 3] {
+        [&self.subject, &self.session, &self.run].map(|id| NaturallyOrdered(id))
     }
 
     fn get(&self, place: Place) -> &str {
@@ -179,12 +176,14 @@ impl Ids {
     }
 }
 
-/// Matches parts against a path, with one and the same id wherever a place occurs.
-fn matches(parts: &[Part], path: &str, found: &mut [Option<String>; 3]) -> bool {
+/// Matches parts against a path. A repeated placeholder must match the same id.
+fn matches(parts: &[Segment], path: &str, found: &mut [Option<String>; 3]) -> bool {
     let Some((part, later)) = parts.split_first() else { return path.is_empty() };
     match part {
-        Part::Text(text) => path.strip_prefix(text.as_str()).is_some_and(|rest| matches(later, rest, found)),
-        Part::Place { name, width } => {
+        Segment::Text(text) => {
+            path.strip_prefix(text.as_str()).is_some_and(|rest| matches(later, rest, found))
+        }
+        Segment::Place { name, width } => {
             let letters = path.bytes().take_while(u8::is_ascii_alphanumeric).count();
             let lengths = match width {
                 Some(width) => {
@@ -195,7 +194,7 @@ fn matches(parts: &[Part], path: &str, found: &mut [Option<String>; 3]) -> bool 
             };
             for length in lengths {
                 let text = &path[..length];
-                // A padded number has zeros in front only up to its width.
+                // A padded number has leading zeros only up to its width.
                 if width.is_some_and(|width| length > width && text.starts_with('0')) {
                     continue;
                 }
@@ -281,9 +280,9 @@ mod tests {
     fn bad_patterns_are_refused_with_their_fault() {
         for (text, message) in [
             ("S{subject", "`files` has a `{` without its `}`"),
-            ("S{sub}.edf", "`files` has a place {sub}; there are subject, session and run"),
+            ("S{sub}.edf", "`files` has the unknown placeholder {sub}; known are subject, session and run"),
             ("S{subject:x}.edf", "`files` has {subject:x}; a width is a digit from 1 to 9"),
-            ("S{run}.edf", "`files` must have a place for the {subject}"),
+            ("S{run}.edf", "`files` must have the placeholder {subject}"),
             ("../S{subject}.edf", "`files` must be a path below the root"),
         ] {
             assert_eq!(Pattern::try_from(text.to_owned()).unwrap_err(), message);

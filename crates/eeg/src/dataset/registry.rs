@@ -5,13 +5,13 @@ use std::path::Path;
 use super::Definition;
 use crate::Error;
 
-/// Name, definition and checksums of each.
+/// Name, definition and checksums of each dataset.
 const BUILT_IN: [(&str, &str, &str); 2] = [
     ("physionet-mi", include_str!("physionet-mi.toml"), include_str!("physionet-mi.sha256")),
     ("weibo2014", include_str!("weibo2014.toml"), ""),
 ];
 
-/// The built-in datasets.
+/// Returns the built-in datasets.
 ///
 /// # Errors
 /// None, unless a definition in the source is faulty, which a test excludes.
@@ -19,10 +19,11 @@ pub fn built_in() -> Result<Vec<Definition>, Error> {
     BUILT_IN.iter().map(|(name, ..)| definition(name)).collect()
 }
 
-/// A dataset by its name, or by the path of its definition.
+/// Finds a dataset by its name, or by the path of its definition.
 ///
 /// # Errors
-/// [`Error::UnknownDataset`] with the names there are, [`Error::File`] and [`Error::Definition`] for a faulty file.
+/// [`Error::UnknownDataset`] with the known names, [`Error::File`] and [`Error::Definition`] for a
+/// faulty file.
 pub fn definition(name: &str) -> Result<Definition, Error> {
     let path = Path::new(name);
     if let Some((_, text, checksums)) = BUILT_IN.iter().find(|(built_in, ..)| *built_in == name) {

@@ -1,4 +1,4 @@
-//! Lists such as `1-10,12`.
+//! Selections of ids, such as `1-10,12`.
 
 use std::str::FromStr;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// The largest number of ids in one range.
 const LARGEST_RANGE: u64 = 100_000;
 
-/// Ids in order: numbers, ranges of numbers, or words, with commas between.
+/// Ids in order: numbers, ranges of numbers, or words, separated by commas.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Selection {

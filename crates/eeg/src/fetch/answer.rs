@@ -1,4 +1,4 @@
-//! The headers that matter.
+//! Parsing of response headers.
 
 use std::time::Duration;
 
@@ -9,36 +9,38 @@ fn text(headers: &HeaderMap, name: header::HeaderName) -> Option<&str> {
     headers.get(name)?.to_str().ok().map(str::trim)
 }
 
-/// Whether the end of the body is marked.
+/// Whether the body is chunked, so that its end is marked.
 pub(super) fn is_chunked(headers: &HeaderMap) -> bool {
     text(headers, header::TRANSFER_ENCODING)
         .is_some_and(|value| value.to_ascii_lowercase().contains("chunked"))
 }
 
-/// The entity tag, if it stands for exactly these bytes.
+/// The entity tag, if it identifies exactly these bytes.
 pub(super) fn tag(headers: &HeaderMap) -> Option<String> {
     strong(text(headers, header::ETAG)?)
 }
 
-/// A tag that may be sent with `If-Range`: weak ones (`W/"..."`) stand for bytes that only mean the same.
+/// A tag that may be sent with `If-Range`. Weak tags (`W/"..."`) mark equivalent bytes, not
+/// identical ones.
 pub(super) fn strong(tag: &str) -> Option<String> {
     let inner = tag.strip_prefix('"')?.strip_suffix('"')?;
     inner.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'"').then(|| tag.to_owned())
 }
 
-/// The wait that the server asks for, in the form of seconds; dates are not worth a calendar.
+/// The wait that the server requests, if given in seconds. Dates are ignored.
 pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     text(headers, header::RETRY_AFTER)?.parse().ok().map(Duration::from_secs)
 }
 
-/// Which bytes of how many a partial answer has.
+/// The first byte and the total length of a partial response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ContentRange {
     pub(super) first: u64,
     pub(super) total: u64,
 }
 
-/// `bytes 5-9/10`, or `bytes 5-9/*` from servers that do not tell the total: we always ask for all the rest, so that it ends there.
+/// Parses `bytes 5-9/10`, or `bytes 5-9/*` from servers that do not send the total. Requests always
+/// ask for the whole rest, so the range ends at the total.
 pub(super) fn content_range(headers: &HeaderMap) -> Option<ContentRange> {
     let (range, total) = text(headers, header::CONTENT_RANGE)?.strip_prefix("bytes ")?.split_once('/')?;
     let (first, last) = range.split_once('-')?;

@@ -1,4 +1,4 @@
-//! What identifies a content.
+//! Checksums of files.
 
 use std::fmt::{self, Debug, Display, Formatter};
 use std::fs::File;
@@ -9,15 +9,15 @@ use sha2::{Digest, Sha256};
 
 use crate::Error;
 
-/// How much is read, hashed and written at a time.
+/// Bytes read, hashed and written at a time.
 pub(super) const CHUNK: usize = 1 << 16;
 
-/// A SHA-256.
+/// A SHA-256 checksum.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Checksum(pub [u8; 32]);
 
 impl Checksum {
-    /// From 64 hexadecimal digits of either case.
+    /// Parses 64 hexadecimal digits of either case.
     pub const fn from_hex(digits: &str) -> Option<Self> {
         let digits = digits.as_bytes();
         if digits.len() != 64 {
@@ -61,12 +61,12 @@ impl Debug for Checksum {
     }
 }
 
-/// What a content was judged by.
+/// The property by which content is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
     /// Its checksum.
     Sha256(Checksum),
-    /// Its length alone, where no checksum is known.
+    /// Its length alone, if no checksum is known.
     Bytes(u64),
 }
 
@@ -79,7 +79,7 @@ impl Display for Measure {
     }
 }
 
-/// The checksum of a file, read in pieces.
+/// Computes the checksum of a file, read in pieces.
 ///
 /// # Errors
 ///
@@ -89,7 +89,7 @@ pub fn sha256_of(path: &Path) -> Result<Checksum, Error> {
     hashed.map(|(hasher, _)| Checksum::of(hasher)).map_err(Error::file(path))
 }
 
-/// Hashes what is left of a file; also says how many bytes that were.
+/// Hashes the rest of a file. Returns the hasher and the number of bytes.
 pub(super) fn hash(file: &mut File) -> io::Result<(Sha256, u64)> {
     let (mut hasher, mut length) = (Sha256::new(), 0);
     let mut chunk = vec![0; CHUNK];

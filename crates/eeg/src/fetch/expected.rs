@@ -1,4 +1,4 @@
-//! What a file should be.
+//! Expected content of a file.
 
 use std::fs;
 use std::io;
@@ -8,11 +8,11 @@ use super::record::{self, record_of};
 use super::{Checksum, Measure, RemoteFile, State, sha256_of};
 use crate::Error;
 
-/// What is known about the content of a file, published or recorded.
+/// The expected content of a file, published or recorded.
 pub(super) struct Expected {
     pub(super) checksum: Option<Checksum>,
     pub(super) size: Option<u64>,
-    /// Where the checksum comes from, unless it was published.
+    /// The record of the checksum, unless it was published.
     pub(super) record: Option<PathBuf>,
 }
 
@@ -23,7 +23,7 @@ impl Expected {
         Ok(Self { checksum: file.sha256.or(recorded), size: file.size, record })
     }
 
-    /// Compares with what is on the disk.
+    /// Compares the expectation with the file on disk.
     pub(super) fn judge(&self, path: &Path) -> Result<State, Error> {
         let length = match fs::metadata(path) {
             Ok(metadata) => metadata.len(),

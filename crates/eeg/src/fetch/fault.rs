@@ -1,4 +1,4 @@
-//! What can go wrong with a download.
+//! Faults of a download.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -7,42 +7,42 @@ use thiserror::Error;
 
 use super::{Checksum, Measure};
 
-/// Why a file of a dataset is not there, or not used.
+/// Faults that make a file of a dataset unavailable.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum FetchFault {
-    /// It is not there, and may not be downloaded.
-    #[error("not there, and downloads are switched off")]
+    /// The file is missing, and downloads are switched off.
+    #[error("missing, and downloads are switched off")]
     Offline {
-        /// Where it could be downloaded.
+        /// The download address.
         url: Option<String>,
     },
-    /// It is not there, and nobody knows where to get it.
-    #[error("not there, and no address is known for it")]
+    /// The file is missing, and has no download address.
+    #[error("missing, and no download address is known")]
     NoAddress,
-    /// Its path leads out of the folder of the data.
-    #[error("not inside of the data folder {root}", root = root.display())]
+    /// The path leads out of the data folder.
+    #[error("outside the data folder {root}", root = root.display())]
     Outside {
         /// The folder.
         root: PathBuf,
     },
-    /// The file on the disk is not the one that was meant.
+    /// The file on disk has unexpected content.
     #[error("not the expected content: {found} instead of {expected}")]
     Changed {
-        /// What was expected.
+        /// The expected value.
         expected: Measure,
-        /// What is there.
+        /// The value found.
         found: Measure,
-        /// Where the expectation was recorded at the first download, if it was not published.
+        /// The record of the first download that holds the expectation, if none was published.
         record: Option<PathBuf>,
     },
     /// The checksum recorded at the first download cannot be read.
     #[error("not a checksum as `sha256sum` writes it")]
     Record,
-    /// Processes cannot be kept apart in this folder.
+    /// The file system has no locks, so two downloads could mix.
     #[error("the file system cannot lock it ({reason}), so two downloads could mix")]
     NoLock {
-        /// What the system said.
+        /// The error of the system.
         reason: String,
     },
     /// All attempts failed; this was the last.
@@ -50,17 +50,18 @@ pub enum FetchFault {
     Download {
         /// The address of the last attempt.
         url: String,
-        /// How often that address was tried.
+        /// The number of attempts at that address.
         attempts: u32,
-        /// What happened the last time.
+        /// The failure of the last attempt.
         obstacle: Obstacle,
-        /// Where the expected checksum was recorded at the first download, if it was not published.
+        /// The record of the first download that holds the expected checksum, if none was
+        /// published.
         record: Option<PathBuf>,
     },
 }
 
 impl FetchFault {
-    /// What the user can do about it.
+    /// Returns a hint for the user, if there is one.
     pub(crate) fn hint(&self) -> Option<String> {
         match self {
             Self::Offline { url: Some(url) } => {
@@ -78,7 +79,7 @@ impl FetchFault {
             Self::NoLock { .. } => Some("download to a folder on a local disk, and copy it".into()),
             Self::Download { obstacle: Obstacle::Checksum { .. }, record: Some(record), .. } => {
                 Some(format!(
-                    "the file on the server is not the one of the first download any more; if that is right, delete {}",
+                    "the file on the server has changed since the first download; if that is expected, delete {}",
                     record.display()
                 ))
             }
@@ -88,97 +89,97 @@ impl FetchFault {
     }
 }
 
-/// Why one attempt to download a file failed.
+/// Failures of one download attempt.
 ///
-/// Bytes count from the beginning of the file, also when a download was continued.
+/// Bytes count from the beginning of the file, also for a continued download.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Obstacle {
-    /// The address is none.
-    #[error("not an address: {reason}")]
+    /// The address is not valid.
+    #[error("invalid address: {reason}")]
     Address {
-        /// What the parser said.
+        /// The message of the parser.
         reason: String,
     },
-    /// The server, or its name, does not answer.
+    /// The server cannot be reached, or its name cannot be resolved.
     #[error("the server cannot be reached: {reason}")]
     Unreachable {
-        /// What the system said.
+        /// The error of the system.
         reason: String,
     },
-    /// There was no connection in time.
+    /// The connection timed out.
     #[error("no connection within {after:?}")]
     NoConnection {
-        /// The time that was given.
+        /// The timeout.
         after: Duration,
     },
-    /// The server hung up before it said anything.
+    /// The server closed the connection before its response.
     #[error("the server closed the connection without an answer")]
     NoAnswer,
-    /// The server fell silent.
+    /// The server stopped sending.
     #[error("the server sent nothing for {after:?}, after {}", so_far(*received, *total))]
     Stalled {
-        /// The time that was given.
+        /// The timeout.
         after: Duration,
-        /// How much of the file is there.
+        /// The bytes received so far.
         received: u64,
-        /// How much there should be.
+        /// The total number of bytes, if known.
         total: Option<u64>,
     },
     /// The connection ended too early.
     #[error("the connection ended after {}", so_far(*received, *total))]
     Truncated {
-        /// How much of the file is there.
+        /// The bytes received so far.
         received: u64,
-        /// How much there should be.
+        /// The total number of bytes, if known.
         total: Option<u64>,
     },
-    /// The server answered with something else than the file.
+    /// The server answered with a status other than success.
     #[error("http status {code}")]
     Status {
-        /// Its status.
+        /// The status.
         code: u16,
-        /// The wait that it asked for.
+        /// The wait that the server requested.
         retry_after: Option<Duration>,
     },
-    /// The server keeps sending us elsewhere.
+    /// The server redirects too often.
     #[error("more than {limit} redirects")]
     Redirects {
-        /// How many are followed.
+        /// The number of redirects followed.
         limit: u32,
     },
-    /// There is no protected connection, or no trust in it.
+    /// A secure connection could not be made.
     #[error("no secure connection: {reason}")]
     Tls {
-        /// What is wrong with the certificate, or with what it was sent in.
+        /// The fault of the certificate or of the TLS protocol.
         reason: String,
     },
-    /// The server sends us from a protected to an unprotected address.
+    /// The server redirects from https to an unprotected address.
     #[error("redirected from https to an unprotected address")]
     Insecure,
-    /// The end of the file could not be told from a broken connection.
-    #[error("the server does not tell the length of the file, and neither length nor checksum are known")]
+    /// The end of the file cannot be distinguished from a broken connection.
+    #[error("the server does not send the length of the file, and neither length nor checksum are known")]
     Unbounded,
-    /// The answer makes no sense.
-    #[error("the answer of the server makes no sense: {reason}")]
+    /// The response is not valid.
+    #[error("invalid response from the server: {reason}")]
     Protocol {
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// The server has a file of another length.
     #[error("{found} bytes instead of {expected}")]
     Size {
-        /// The length that was expected.
+        /// The expected length.
         expected: u64,
-        /// The length that was announced, or passed.
+        /// The length announced by the server, or exceeded by its response.
         found: u64,
     },
-    /// The server has another file.
+    /// The server has a file with another checksum.
     #[error("SHA-256 {found} instead of {expected}")]
     Checksum {
-        /// What was expected.
+        /// The expected value.
         expected: Checksum,
-        /// What was received.
+        /// The checksum of the received bytes.
         found: Checksum,
     },
 }
@@ -188,7 +189,7 @@ fn so_far(received: u64, total: Option<u64>) -> String {
 }
 
 impl Obstacle {
-    /// Whether it may be gone the next time.
+    /// Whether another attempt may succeed.
     pub fn passes(&self) -> bool {
         match self {
             Self::Unreachable { .. }
@@ -208,7 +209,7 @@ impl Obstacle {
         }
     }
 
-    /// The wait that the server asked for.
+    /// The wait that the server requested.
     pub(super) fn wish(&self) -> Option<Duration> {
         match self {
             Self::Status { retry_after, .. } => *retry_after,
@@ -222,7 +223,7 @@ impl Obstacle {
                 "check the connection to the internet, and the proxy if there is one"
             }
             Self::Tls { .. } => {
-                "if your network looks into protected connections, its certificate is not known here: download the file by hand"
+                "if your network inspects TLS connections, its certificate is not trusted here: download the file by hand"
             }
             Self::Stalled { .. } | Self::Truncated { .. } => {
                 "run it again: the download goes on where it stopped"

@@ -1,4 +1,4 @@
-//! Files that are there, or get there.
+//! Downloads with retries and mirrors.
 
 use std::fmt::{self, Debug, Formatter};
 use std::fs;
@@ -10,29 +10,29 @@ use ureq::{Agent, Proxy};
 
 use super::expected::Expected;
 use super::lock::Lock;
-use super::part::Part;
+use super::partial::PartialFile;
 use super::transfer::{Failure, Transfer, Whole};
 use super::{FetchFault, Progress, RemoteFile, Settings, State, record};
 use crate::Error;
 
-/// How a file got where it is.
+/// The way in which a file was obtained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fetched {
-    /// It was there, and nothing speaks against it.
+    /// The file was present and passed all known checks.
     Present,
-    /// It was downloaded.
+    /// The file was downloaded.
     Downloaded {
-        /// How many bytes came over the network; fewer than it has if the download was continued.
+        /// The bytes received; fewer than the file has if the download was continued.
         received: u64,
     },
-    /// It was taken out of an archive.
+    /// The file was unpacked from an archive.
     Unpacked {
-        /// How many bytes came over the network for it; none if the archive was there.
+        /// The bytes received for the archive; 0 if it was present.
         received: u64,
     },
 }
 
-/// Downloads files, once each.
+/// Downloads files, each only once.
 pub struct Fetcher {
     settings: Settings,
     agent: Agent,
@@ -46,11 +46,11 @@ impl Debug for Fetcher {
 }
 
 impl Fetcher {
-    /// With these settings.
+    /// Creates a fetcher with these settings.
     pub fn new(settings: Settings) -> Self {
         let agent = Agent::config_builder()
             .user_agent(concat!("fedspd/", env!("CARGO_PKG_VERSION")))
-            // Ranges and checksums are those of the file, not of a compressed form of it.
+            // Ranges and checksums refer to the file, not to a compressed form of it.
             .accept_encoding("identity")
             .http_status_as_error(false)
             .max_redirects(settings.redirects)
@@ -64,18 +64,21 @@ impl Fetcher {
         Self { settings, agent, sleep: Box::new(thread::sleep) }
     }
 
-    /// With another way to wait between attempts.
+    /// Replaces the function that waits between attempts.
     pub fn sleeping_by(mut self, sleep: impl Fn(Duration) + Send + Sync + 'static) -> Self {
         self.sleep = Box::new(sleep);
         self
     }
 
-    /// Makes sure that a file is there and right, and downloads it if it is not there. [`RemoteFile::under`] is where it is.
+    /// Makes sure that a file is present and correct, and downloads it if it is missing. Its path
+    /// is given by [`RemoteFile::under`].
     ///
     /// # Errors
     ///
-    /// If it is there but wrong (it stays as it is), if it is not there and may not be downloaded, if all attempts at all addresses
-    /// failed (what was received stays for the next time), or if the disk fails.
+    /// - The present file is wrong. It stays unchanged.
+    /// - The file is missing, and downloads are switched off.
+    /// - All attempts at all addresses fail. Received bytes are kept.
+    /// - The disk fails.
     pub fn fetch(
         &self,
         file: &RemoteFile,
@@ -87,7 +90,7 @@ impl Fetcher {
         Ok(fetched)
     }
 
-    /// The same, without a word when it is done.
+    /// As [`Fetcher::fetch`], without reporting completion.
     pub(super) fn bring(
         &self,
         file: &RemoteFile,
@@ -110,24 +113,24 @@ impl Fetcher {
             fs::create_dir_all(folder).map_err(Error::file(folder))?;
         }
         let lock = Lock::take(path, || progress.waiting(file))?;
-        // Whoever had the lock before may have been faster.
+        // The previous holder of the lock may have downloaded the file.
         if is_there(file, path)? {
             lock.finish();
             return Ok(Fetched::Present);
         }
         let expected = Expected::of(file, path)?;
-        let part = Part::of(path);
+        let part = PartialFile::of(path);
         let whole = match self.download(file, &part, &expected, progress)? {
             Ok(whole) => whole,
             Err(last) => return fault(*last),
         };
-        // Not every program asks for our lock: what has come here meanwhile stays as well.
+        // Other programs do not take our lock: a file that they put here is kept.
         if is_there(file, path)? {
             part.discard()?;
             lock.finish();
             return Ok(Fetched::Present);
         }
-        // Before the file has its name: a file without its record would never be checked.
+        // Written before the file gets its name: a file without its record would never be checked.
         if expected.checksum.is_none() {
             record::write(path, whole.checksum)?;
         }
@@ -136,11 +139,12 @@ impl Fetcher {
         Ok(Fetched::Downloaded { received: whole.received })
     }
 
-    /// Tries the addresses in order; the outer error is one of the disk, the inner one the last of the network.
+    /// Tries the addresses in order. The outer error is one of the disk, the inner one the last of
+    /// the network.
     fn download(
         &self,
         file: &RemoteFile,
-        part: &Part,
+        part: &PartialFile,
         expected: &Expected,
         progress: &mut dyn Progress,
     ) -> Result<Result<Whole, Box<FetchFault>>, Error> {
@@ -175,7 +179,7 @@ impl Fetcher {
     }
 }
 
-/// Whether a file is there; a wrong one is an error.
+/// Whether a file is present. A wrong file is an error.
 pub(super) fn is_there(file: &RemoteFile, path: &Path) -> Result<bool, Error> {
     let expected = Expected::of(file, path)?;
     match expected.judge(path)? {

@@ -1,4 +1,4 @@
-//! Where data are.
+//! Folders of data.
 
 use std::env;
 use std::ffi::OsString;
@@ -6,24 +6,26 @@ use std::path::{Path, PathBuf};
 
 use crate::Error;
 
-/// What the environment says about folders. It is a value, so that nothing else depends on the process it runs in.
+/// Folders given by the environment. They are passed as a value, so that other code does not depend
+/// on the process environment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Environment {
-    /// `FEDSPD_DATA`: where our data are.
+    /// `FEDSPD_DATA`: the data folder of fedspd.
     pub fedspd_data: Option<PathBuf>,
-    /// Where MNE keeps data: `MNE_DATA`, or `mne_data` in the home folder.
+    /// The data folder of MNE: `MNE_DATA`, or `mne_data` in the home folder.
     pub mne_data: Option<PathBuf>,
-    /// Where the system wants our data.
+    /// The data folder of fedspd by the convention of the system.
     pub platform_data: Option<PathBuf>,
 }
 
 impl Environment {
-    /// That of this process.
+    /// Reads the environment of this process.
     pub fn from_env() -> Self {
         Self::read(env::consts::OS, |name| env::var_os(name))
     }
 
-    /// That of a system (named as in [`std::env::consts::OS`]) with these variables. Empty ones count as not set.
+    /// Reads the environment of a system (named as in [`std::env::consts::OS`]) with these
+    /// variables. Empty variables count as not set.
     pub fn read(system: &str, variable: impl Fn(&str) -> Option<OsString>) -> Self {
         let folder = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let home = folder(if system == "windows" { "USERPROFILE" } else { "HOME" });
@@ -31,7 +33,7 @@ impl Environment {
         let platform = match system {
             "windows" => folder("LOCALAPPDATA"),
             "macos" => below_home("Library/Application Support"),
-            // The specification of this variable says that relative paths must be ignored.
+            // The XDG specification says that relative paths must be ignored.
             _ => folder("XDG_DATA_HOME")
                 .filter(|path| path.is_absolute())
                 .or_else(|| below_home(".local/share")),
@@ -44,7 +46,7 @@ impl Environment {
     }
 }
 
-/// The folders in which data are looked for, and the one to which they are downloaded.
+/// The folders that are searched for data, and the folder for downloads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Locations {
     folders: Vec<PathBuf>,
@@ -52,9 +54,11 @@ pub struct Locations {
 }
 
 impl Locations {
-    /// In this order: the folder asked for, `FEDSPD_DATA`, MNE's folder if there is one, the folder of the system.
+    /// Searches in this order: `root`, `FEDSPD_DATA`, MNE's folder if it exists, the folder of the
+    /// system.
     ///
-    /// New files go to the first of these that is known, except for MNE's: that one belongs to another program and is only read.
+    /// Downloads go to the first known folder other than MNE's. That one belongs to another program
+    /// and is only read.
     pub fn new(root: Option<&Path>, environment: &Environment) -> Self {
         let ours = [root.map(Path::to_owned), environment.fedspd_data.clone()];
         let mne = environment.mne_data.clone().filter(|folder| folder.is_dir());
@@ -68,17 +72,17 @@ impl Locations {
         Self { folders, download }
     }
 
-    /// Where data are looked for, first to last.
+    /// The folders that are searched, in order.
     pub fn folders(&self) -> &[PathBuf] {
         &self.folders
     }
 
-    /// Where new files go, if a folder is known.
+    /// The folder for downloads, if one is known.
     pub fn download_target(&self) -> Option<&Path> {
         self.download.as_deref()
     }
 
-    /// Where new files go. Whoever brings the first makes it.
+    /// The folder for downloads. The first download creates it.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! One download of a file at a time.
+//! Locks: one download of a file at a time.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -8,17 +8,19 @@ use super::FetchFault;
 use super::neighbour::neighbour;
 use crate::Error;
 
-/// Keeps other processes and threads from downloading the same file. The system ends it with the process, however that ends.
+/// Prevents other processes and threads from downloading the same file. The system releases the
+/// lock when the process ends, however it ends.
 ///
-/// The file `<name>.lock` stays behind when a download fails: to delete it while another process waits for it would let a third one in.
-/// Once the file itself is there nobody downloads any more, and the lock is deleted.
+/// The file `<name>.lock` is kept when a download fails: deleting it while another process waits
+/// for it would admit a third process. Once the file itself is present, nobody downloads it any
+/// more, and the lock file is deleted.
 pub(super) struct Lock {
     path: PathBuf,
     file: File,
 }
 
 impl Lock {
-    /// Waits for its turn; tells first if it has to.
+    /// Waits for the lock. Calls `waiting` first if another process holds it.
     pub(super) fn take(target: &Path, waiting: impl FnOnce()) -> Result<Self, Error> {
         let path = neighbour(target, ".lock");
         let file = File::options().create(true).append(true).open(&path).map_err(Error::file(&path))?;
@@ -40,9 +42,10 @@ impl Lock {
         Error::fetch(path, FetchFault::NoLock { reason: error.to_string() })
     }
 
-    /// Ends it for good: the file is there.
+    /// Deletes the lock file, because the download is complete.
     pub(super) fn finish(self) {
-        // Where an open file cannot be deleted, an empty file stays behind; the download is fine.
+        // Where an open file cannot be deleted, an empty file remains; the download is still
+        // complete.
         let _ = fs::remove_file(&self.path);
         drop(self.file);
     }

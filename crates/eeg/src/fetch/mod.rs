@@ -1,23 +1,27 @@
-//! Files of datasets: found on the disk, or downloaded once and kept.
+//! Files of datasets: found on disk, or downloaded once and kept.
 //!
-//! | question | answer |
+//! | task | item |
 //! |---|---|
-//! | where is a file looked for, where do new ones go? | [`Locations`] |
-//! | what is known about a file? | [`RemoteFile`] |
-//! | how does it get here? | [`Fetcher`] |
-//! | is what is here right? | [`verify`], [`sha256_of`] |
-//! | what is going on? | [`Progress`]; nothing here prints |
+//! | folders for searches and downloads | [`Locations`] |
+//! | address and checksum of a file | [`RemoteFile`] |
+//! | download | [`Fetcher`] |
+//! | verification | [`verify`], [`sha256_of`] |
+//! | progress; nothing here prints | [`Progress`] |
 //!
-//! A file has its final name only if it is whole and right: it grows as `<name>.part`, is checked, flushed to the disk, and then renamed.
-//! What was received of an interrupted download is continued by the next one, in this process or a later one. A file that is there
-//! already is never overwritten: if it is wrong, that is an error. Two processes that want the same file take turns (`<name>.lock`), and the
-//! second finds what the first has downloaded.
+//! A file gets its final name only when it is complete and correct: it grows as `<name>.part`, is
+//! checked, flushed to disk, and then renamed. An interrupted download is continued by the next
+//! one, in this process or a later one. An existing file is never overwritten: if it is wrong, that
+//! is an error. Two processes that want the same file take turns (`<name>.lock`); the second finds
+//! the file that the first has downloaded.
 //!
 //! ```no_run
 //! use fedspd_eeg::fetch::{Environment, Fetcher, Locations, RemoteFile, Settings};
 //!
 //! let locations = Locations::new(None, &Environment::from_env());
-//! let file = RemoteFile::new("https://physionet.org/files/eegmmidb/1.0.0/S001/S001R04.edf", "S001/S001R04.edf");
+//! let file = RemoteFile::new(
+//!     "https://physionet.org/files/eegmmidb/1.0.0/S001/S001R04.edf",
+//!     "S001/S001R04.edf",
+//! );
 //! let folder = locations.download_folder()?;
 //! Fetcher::new(Settings::default()).fetch(&file, folder, &mut ())?;
 //! let path = file.under(folder)?;
@@ -26,9 +30,10 @@
 //!
 //! # Trust on first use
 //!
-//! Many datasets come without checksums. The SHA-256 of such a file is recorded beside it at the first download, as `<name>.sha256` in the
-//! format of `sha256sum`, and holds from then on: for the file on the disk and for downloads that replace it. This notices damage and
-//! changes on the server, but it cannot know whether the first download was right.
+//! Many datasets have no published checksums. At the first download, the SHA-256 of such a file is
+//! recorded beside it, as `<name>.sha256` in the format of `sha256sum`. The file on disk and later
+//! downloads must match this record. It detects damage and changes on the server, but not a wrong
+//! first download.
 
 mod answer;
 mod checksum;
@@ -38,7 +43,7 @@ mod fetcher;
 mod locations;
 mod lock;
 mod neighbour;
-mod part;
+mod partial;
 mod progress;
 mod record;
 mod remote;

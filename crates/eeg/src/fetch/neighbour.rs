@@ -1,9 +1,9 @@
-//! Names beside a name.
+//! Paths of neighbouring files.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// The neighbour of a file whose name is longer by a suffix.
+/// Appends a suffix to the file name of a path.
 pub(super) fn neighbour(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.file_name().map(OsString::from).unwrap_or_default();
     name.push(suffix);

@@ -1,30 +1,31 @@
-//! What is going on, for whoever shows it.
+//! Progress reports of downloads.
 
 use std::time::Duration;
 
 use super::{Fetched, Obstacle, RemoteFile};
 
-/// Is told what is going on; what is not of interest need not be implemented.
+/// Receives progress reports. Every method has an empty default.
 #[allow(unused_variables)] // their names are documentation
 pub trait Progress {
-    /// Another process is downloading the file: this one waits until it is done.
+    /// Another process is downloading the file, and this one waits.
     fn waiting(&mut self, file: &RemoteFile) {}
 
-    /// An address is tried, for the `number`-th of at most `limit` times.
+    /// Attempt `number` of at most `limit` at an address begins.
     fn attempt(&mut self, file: &RemoteFile, url: &str, number: u32, limit: u32) {}
 
-    /// So many bytes of the file are there, of a total that the server may have told. It goes back when a download starts over.
+    /// The file has `bytes` bytes so far. `total` is known if the server sent it. The count goes
+    /// back when a download starts over.
     fn advanced(&mut self, file: &RemoteFile, bytes: u64, total: Option<u64>) {}
 
-    /// An attempt failed, and the next one comes after a wait.
+    /// An attempt failed, and the next one follows after a wait.
     fn retrying(&mut self, file: &RemoteFile, obstacle: &Obstacle, wait: Duration) {}
 
-    /// The address is given up, and there is a mirror to try.
+    /// All attempts at an address failed, and a mirror is next.
     fn next_address(&mut self, file: &RemoteFile, obstacle: &Obstacle) {}
 
-    /// The file is there and right.
+    /// The file is present and correct.
     fn done(&mut self, file: &RemoteFile, fetched: &Fetched) {}
 }
 
-/// Shows nothing.
+/// Reports nothing.
 impl Progress for () {}

@@ -1,14 +1,16 @@
 //! Checksums recorded at the first download.
 
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
+
+use fedspd_run::atomic;
 
 use super::neighbour::neighbour;
 use super::{Checksum, FetchFault};
 use crate::Error;
 
-/// Where the checksum of a file is recorded.
+/// The path of the recorded checksum of a file.
 pub(super) fn record_of(path: &Path) -> PathBuf {
     neighbour(path, ".sha256")
 }
@@ -21,7 +23,7 @@ pub(super) fn read(path: &Path) -> Result<Option<Checksum>, Error> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(Error::file(&record)(error)),
     };
-    // `<64 digits>  <name>`, as `sha256sum` writes it; the name does not matter.
+    // The format of `sha256sum` is `<64 digits>  <name>`; the name is ignored.
     let digits = text.get(..64).and_then(|digits| str::from_utf8(digits).ok());
     let ends = text.get(64).is_none_or(u8::is_ascii_whitespace);
     match digits.and_then(Checksum::from_hex) {
@@ -30,16 +32,13 @@ pub(super) fn read(path: &Path) -> Result<Option<Checksum>, Error> {
     }
 }
 
-/// Records the checksum of a file, so that `sha256sum --check` understands it.
+/// Records the checksum of a file in the format of `sha256sum --check`.
 pub(super) fn write(path: &Path, checksum: Checksum) -> Result<(), Error> {
     let record = record_of(path);
-    let draft = neighbour(&record, ".part");
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    File::create(&draft)
-        .and_then(|mut file| {
-            writeln!(file, "{checksum}  {name}")?;
-            file.sync_all()
-        })
-        .and_then(|()| fs::rename(&draft, &record))
-        .map_err(Error::file(&record))
+    let line = format!("{checksum}  {name}\n");
+    atomic::write(&record, line.as_bytes()).map_err(|error| match error {
+        fedspd_run::Error::File { path, source } => Error::File { path, source },
+        other => Error::file(&record)(io::Error::other(other)),
+    })
 }

@@ -1,16 +1,16 @@
-//! A file that a server has.
+//! Files on a server.
 
 use std::path::{Component, Path, PathBuf};
 
 use super::{Checksum, FetchFault};
 use crate::Error;
 
-/// A file that a server has, and what is known about it.
+/// A file on a server: addresses, path, and expected content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoteFile {
-    /// Where it can be downloaded: the first address, and mirrors for when that one fails.
+    /// The download addresses: the first, and mirrors in case it fails.
     pub urls: Vec<String>,
-    /// Where it belongs, relative to the folder of the data.
+    /// The path relative to the data folder.
     pub path: PathBuf,
     /// Its checksum, if published.
     pub sha256: Option<Checksum>,
@@ -19,34 +19,35 @@ pub struct RemoteFile {
 }
 
 impl RemoteFile {
-    /// A file of which nothing is known but where it is.
+    /// Creates a file with an address and a path, without checksum and length.
     pub fn new(url: impl Into<String>, path: impl Into<PathBuf>) -> Self {
         Self { urls: vec![url.into()], path: path.into(), sha256: None, size: None }
     }
 
-    /// Adds an address to try when those before it fail.
+    /// Adds a mirror, tried when all addresses before it fail.
     pub fn mirror(mut self, url: impl Into<String>) -> Self {
         self.urls.push(url.into());
         self
     }
 
-    /// With its checksum.
+    /// Sets the checksum.
     pub fn sha256(mut self, sha256: Checksum) -> Self {
         self.sha256 = Some(sha256);
         self
     }
 
-    /// With its length.
+    /// Sets the length.
     pub fn size(mut self, size: u64) -> Self {
         self.size = Some(size);
         self
     }
 
-    /// Where it belongs under a folder.
+    /// The path of the file under a folder.
     ///
     /// # Errors
     ///
-    /// If its path leads out of the folder: lists of files come from servers, too.
+    /// If the path leads out of the folder. This is checked because file lists may come from
+    /// servers.
     pub fn under(&self, root: &Path) -> Result<PathBuf, Error> {
         let path = root.join(&self.path);
         if stays_inside(&self.path) {
@@ -56,7 +57,7 @@ impl RemoteFile {
     }
 }
 
-/// Whether a path leads to something below the folder it is relative to.
+/// Whether a relative path stays below its folder.
 fn stays_inside(path: &Path) -> bool {
     path.file_name().is_some()
         && path.components().all(|component| matches!(component, Component::Normal(_) | Component::CurDir))

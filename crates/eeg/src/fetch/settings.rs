@@ -1,24 +1,27 @@
-//! How patient a download is.
+//! Download settings.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-/// How downloads are made.
+/// Settings of downloads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// Whether only files that are there already are used.
+    /// Whether downloads are switched off, so that only present files are used.
     pub offline: bool,
-    /// How often each address is tried.
+    /// The number of attempts at each address.
     pub attempts: NonZeroU32,
-    /// How long to wait between attempts.
+    /// The wait between attempts.
     pub backoff: Backoff,
-    /// The longest wait for a connection: name resolution and, separately, everything up to the end of the TLS handshake.
+    /// The timeout of a connection: for name resolution and, separately, for everything up to the
+    /// end of the TLS handshake.
     pub connect_timeout: Duration,
-    /// The longest wait for the next bytes. There is no limit to a whole download: large files take as long as they take.
+    /// The timeout for the next bytes. A whole download has no timeout, because large files take
+    /// long.
     pub read_timeout: Duration,
-    /// How many redirects are followed.
+    /// The number of redirects followed.
     pub redirects: u32,
-    /// Whether the proxy named by `HTTPS_PROXY`, `HTTP_PROXY` or `ALL_PROXY` is used, with the exceptions of `NO_PROXY`.
+    /// Whether the proxy named by `HTTPS_PROXY`, `HTTP_PROXY` or `ALL_PROXY` is used, with the
+    /// exceptions of `NO_PROXY`.
     pub environment_proxy: bool,
 }
 
@@ -36,14 +39,14 @@ impl Default for Settings {
     }
 }
 
-/// Waits that grow from attempt to attempt.
+/// Waits that grow with each attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Backoff {
     /// The wait after the first failure.
     pub first: Duration,
-    /// By how much each further wait is longer.
+    /// The factor by which each further wait grows.
     pub factor: u32,
-    /// The longest wait, also for servers that ask for a longer one.
+    /// The longest wait, even if the server requests a longer one.
     pub cap: Duration,
 }
 
@@ -54,7 +57,8 @@ impl Default for Backoff {
 }
 
 impl Backoff {
-    /// The wait after some failures in a row, of which the last may have come with a wish of the server.
+    /// The wait after `failures` failures in a row. `wish` is the wait that the server requested
+    /// with the last one.
     pub fn wait(&self, failures: u32, wish: Option<Duration>) -> Duration {
         let growth = self.factor.saturating_pow(failures.saturating_sub(1));
         self.first.saturating_mul(growth).max(wish.unwrap_or_default()).min(self.cap)

@@ -1,4 +1,4 @@
-//! One request, and what comes of it.
+//! One download attempt.
 
 use std::io::{self, ErrorKind, Read, Write};
 
@@ -8,15 +8,15 @@ use ureq::{Agent, Body, Timeout};
 
 use super::checksum::CHUNK;
 use super::expected::Expected;
-use super::part::{Beginning, Part};
+use super::partial::{Beginning, PartialFile};
 use super::{Checksum, Obstacle, Progress, RemoteFile, Settings, answer};
 use crate::Error;
 
-/// Why a request did not bring the file.
+/// The reason why a request failed.
 pub(super) enum Failure {
-    /// The network: another attempt may help.
+    /// A failure of the network: another attempt may help.
     Obstacle(Obstacle),
-    /// The disk: it does not.
+    /// A failure of the disk: another attempt does not help.
     Local(Box<Error>),
 }
 
@@ -32,27 +32,27 @@ impl From<Error> for Failure {
     }
 }
 
-/// A part that has become a whole.
+/// A completed download.
 pub(super) struct Whole {
     pub(super) checksum: Checksum,
-    /// How many bytes came over the network.
+    /// The bytes received over the network.
     pub(super) received: u64,
-    /// Whether they continued what was there before.
+    /// Whether they continued a partial file.
     pub(super) resumed: bool,
 }
 
-/// Everything that one attempt needs.
+/// The inputs of one attempt.
 pub(super) struct Transfer<'a> {
     pub(super) agent: &'a Agent,
     pub(super) settings: &'a Settings,
     pub(super) file: &'a RemoteFile,
     pub(super) url: &'a str,
-    pub(super) part: &'a Part,
+    pub(super) part: &'a PartialFile,
     pub(super) expected: &'a Expected,
 }
 
 impl Transfer<'_> {
-    /// One attempt: continues what is there; if that leads nowhere, starts over at once.
+    /// Runs one attempt: continues the partial file, or else starts over at once.
     pub(super) fn run(&self, progress: &mut dyn Progress) -> Result<Whole, Failure> {
         if let Some(beginning) = self.beginning()? {
             let checksum = beginning.checksum();
@@ -62,7 +62,7 @@ impl Transfer<'_> {
             if let Some(whole) = self.request(Some(beginning), progress)? {
                 match self.check(&whole) {
                     Ok(()) => return Ok(whole),
-                    // The beginning may be at fault, of which this server knows nothing.
+                    // The partial file may be wrong, and the server cannot know that.
                     Err(_) if whole.resumed => {}
                     Err(obstacle) => return Err(self.discarded(obstacle)?),
                 }
@@ -70,7 +70,7 @@ impl Transfer<'_> {
             self.part.discard()?;
         }
         let Some(whole) = self.request(None, progress)? else {
-            let reason = "a part where the whole was asked for".into();
+            let reason = "partial content for a request of the whole file".into();
             return Err(Obstacle::Protocol { reason }.into());
         };
         match self.check(&whole) {
@@ -79,16 +79,16 @@ impl Transfer<'_> {
         }
     }
 
-    /// What is there, if it can be continued from this address.
+    /// Opens the partial file, if it can be continued from this address.
     fn beginning(&self) -> Result<Option<Beginning>, Error> {
         let beginning = self.part.beginning(self.url)?;
         Ok(beginning.filter(|beginning| match self.expected.checksum {
-            // The checksum will tell.
+            // The checksum decides in the end.
             Some(checksum) => {
                 self.expected.size.is_none_or(|size| beginning.length < size)
                     || beginning.checksum() == checksum
             }
-            // Only the server can tell whether both parts are of one file.
+            // Only the server knows whether both parts belong to one version.
             None => beginning.tag.is_some() && self.expected.size.is_none_or(|size| beginning.length < size),
         }))
     }
@@ -102,13 +102,14 @@ impl Transfer<'_> {
         }
     }
 
-    /// The obstacle, after what led to it was thrown away.
+    /// Deletes the partial file, and returns the obstacle.
     fn discarded(&self, obstacle: Obstacle) -> Result<Failure, Error> {
         self.part.discard()?;
         Ok(Failure::Obstacle(obstacle))
     }
 
-    /// Asks for the file, or for the rest of it; nothing comes back if the server does not continue what is there.
+    /// Requests the file or the rest of it. Returns `None` if the server does not continue the
+    /// partial file.
     fn request(
         &self,
         beginning: Option<Beginning>,
@@ -122,12 +123,12 @@ impl Transfer<'_> {
                 request = request.header(header::IF_RANGE, tag);
             }
         }
-        // Who asks for a protected file must not be led to an unprotected one.
+        // A request over https must not be redirected to an unprotected address.
         let request = request.config().https_only(self.url.starts_with("https:")).build();
         let response = request.call().map_err(|error| self.unanswered(error, there))?;
         match (response.status(), beginning) {
             (StatusCode::OK, beginning) => {
-                // Not every system replaces a file that is open.
+                // Some systems cannot replace an open file.
                 drop(beginning);
                 self.fresh(response, progress).map(Some)
             }
@@ -157,7 +158,7 @@ impl Transfer<'_> {
         self.receive(response, beginning, total.or(self.expected.size), progress)
     }
 
-    /// Receives the rest of a file, if it is the rest of this one.
+    /// Receives the rest of a file, if it belongs to the same version.
     fn rest(
         &self,
         response: Response<Body>,
@@ -167,7 +168,7 @@ impl Transfer<'_> {
         let Some(range) = answer::content_range(response.headers()) else {
             return Ok(None);
         };
-        // Some servers overlook `If-Range`.
+        // Some servers ignore `If-Range`.
         let other_version = match (&beginning.tag, answer::tag(response.headers())) {
             (Some(ours), Some(theirs)) => *ours != theirs,
             _ => false,
@@ -214,7 +215,7 @@ impl Transfer<'_> {
         Ok(Whole { checksum: Checksum::of(hasher), received: length - there, resumed: there > 0 })
     }
 
-    /// Why there was no answer.
+    /// Classifies an error before the response.
     fn unanswered(&self, error: ureq::Error, received: u64) -> Obstacle {
         match error {
             ureq::Error::Timeout(Timeout::Resolve | Timeout::Connect) => {
@@ -228,7 +229,7 @@ impl Transfer<'_> {
                 | ErrorKind::ConnectionReset
                 | ErrorKind::ConnectionAborted
                 | ErrorKind::BrokenPipe => Obstacle::NoAnswer,
-                // The form in which most faults of TLS come.
+                // Most TLS faults arrive in this form.
                 ErrorKind::InvalidData => Obstacle::Tls { reason: error.to_string() },
                 _ => Obstacle::Unreachable { reason: reason(&error) },
             },
@@ -246,7 +247,7 @@ impl Transfer<'_> {
         }
     }
 
-    /// Why an answer did not go on.
+    /// Classifies an error within the body of a response.
     fn interrupted(&self, error: io::Error, received: u64, total: Option<u64>) -> Obstacle {
         match ureq::Error::from(error) {
             ureq::Error::Timeout(_) => {
@@ -258,7 +259,7 @@ impl Transfer<'_> {
     }
 }
 
-/// What the system says in the same words everywhere, where it has such words.
+/// The reason in words that are the same on every system, if there are such words.
 fn reason(error: &io::Error) -> String {
     match error.kind() {
         kind @ (ErrorKind::ConnectionRefused

@@ -1,4 +1,4 @@
-//! Files that come in archives.
+//! Files unpacked from archives.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -7,18 +7,20 @@ use std::path::Path;
 
 use super::fetcher::is_there;
 use super::lock::Lock;
-use super::part::Part;
+use super::partial::PartialFile;
 use super::{Fetched, Fetcher, Progress, RemoteFile, record, sha256_of};
 use crate::trouble::{reason, speaks_of_content};
 use crate::{Error, Expansion};
 
 impl Fetcher {
-    /// Makes sure that a file is there and right which comes in a zip archive, as the entry whose name begins in a given way. The archive, in a
-    /// folder of its own, is downloaded, and stays, if neither is there. Progress is told of the file alone.
+    /// Makes sure that a file from a zip archive is present and correct. `entry` is the prefix of
+    /// its entry name. If neither file nor archive is present, the archive is downloaded to its own
+    /// folder and kept. Progress is reported for the file only.
     ///
     /// # Errors
     ///
-    /// As [`Fetcher::fetch`]; [`Error::Archive`] if the archive has no such entry or cannot be read.
+    /// As [`Fetcher::fetch`]; [`Error::Archive`] if the archive has no such entry or cannot be
+    /// read.
     pub fn fetch_from_archive(
         &self,
         file: &RemoteFile,
@@ -38,7 +40,7 @@ impl Fetcher {
                 std::fs::create_dir_all(folder).map_err(Error::file(folder))?;
             }
             let lock = Lock::take(&path, || progress.waiting(file))?;
-            // Whoever had the lock before may have unpacked it.
+            // The previous holder of the lock may have unpacked the file.
             if !is_there(file, &path)? {
                 unpack(&archive.under(shelf)?, entry, &path)?;
                 fetched = Fetched::Unpacked { received };
@@ -50,7 +52,8 @@ impl Fetcher {
     }
 }
 
-/// Writes an entry of an archive to a file, which appears when it is complete, with a record of its checksum. Whoever calls it has the lock.
+/// Unpacks an entry and records its checksum. The file appears when it is complete. The caller must
+/// hold the lock.
 fn unpack(archive: &Path, prefix: &str, target: &Path) -> Result<(), Error> {
     let fault = |reason: String| Error::Archive { path: archive.to_owned(), reason };
     let file = File::open(archive).map_err(Error::file(archive))?;
@@ -63,7 +66,7 @@ fn unpack(archive: &Path, prefix: &str, target: &Path) -> Result<(), Error> {
     let mut entry = zip.by_name(&name).map_err(|error| fault(error.to_string()))?;
     Expansion::check(entry.compressed_size(), entry.size())
         .map_err(|expansion| fault(format!("\"{name}\" {expansion}")))?;
-    let part = Part::of(target);
+    let part = PartialFile::of(target);
     part.discard()?;
     let mut out = File::create(&part.data).map_err(Error::file(&part.data))?;
     io::copy(&mut entry, &mut out).map_err(|error| {

@@ -1,4 +1,4 @@
-//! Whether what is there is right.
+//! Verification of files on disk.
 
 use std::path::Path;
 
@@ -6,29 +6,29 @@ use super::expected::Expected;
 use super::{Measure, RemoteFile};
 use crate::Error;
 
-/// What is on the disk in place of a file.
+/// The state of a file on disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// The file, by its checksum or, where none is known, by its length.
+    /// The file matches its checksum or, if none is known, its length.
     Good,
-    /// Nothing.
+    /// The file is missing.
     Missing,
-    /// Something else.
+    /// The file has other content.
     Wrong {
-        /// What was expected.
+        /// The expected value.
         expected: Measure,
-        /// What is there.
+        /// The value found.
         found: Measure,
     },
-    /// Something, and nothing is known to compare it with.
+    /// The file is present, but no checksum or length is known.
     Unchecked,
 }
 
-/// Compares files on the disk with what is known about them, published or recorded; changes nothing.
+/// Compares files on disk with their published or recorded checksums. Changes nothing.
 ///
 /// # Errors
 ///
-/// If a path leads out of the folder, or something that is there cannot be read.
+/// If a path leads out of the folder, or a present file cannot be read.
 pub fn verify<'a>(
     files: impl IntoIterator<Item = &'a RemoteFile>,
     root: &Path,

@@ -1,11 +1,11 @@
-//! The design of Butterworth band-pass filters as second-order sections.
+//! Design of Butterworth band-pass filters as second-order sections.
 
 use num_complex::Complex64;
 
 use super::Band;
 use crate::Error;
 
-/// Poles of the low-pass prototype, so 8 of the band-pass: what MNE's `method="iir"` takes.
+/// The number of poles of the low-pass prototype, as in MNE's `method="iir"`. The band-pass has 8.
 const ORDER: u8 = 4;
 
 /// One second-order section, `(b0 + b1/z + b2/z^2) / (1 + a1/z + a2/z^2)`.
@@ -17,11 +17,13 @@ pub struct Section {
     pub a: [f64; 2],
 }
 
-/// A Butterworth band-pass of order 4 per edge, with the gain in the first section.
+/// Designs a Butterworth band-pass of order 4 per edge, with the gain in the first section.
 ///
-/// The prototype's poles `-exp(i pi m / 8)`, `m = -3, -1, 1, 3`, go to the band by `s -> (s^2 + w0^2) / (s bw)` with warped edges, and to the
-/// unit circle by the bilinear transform. Poles are paired with the nearest zeros, beginning at the pole nearest the unit circle, which is in the last
-/// section (the rule of `scipy.signal.zpk2sos`, so that the sections can be compared).
+/// The prototype's poles `-exp(i pi m / 8)`, `m = -3, -1, 1, 3`, are moved to the band by
+/// `s -> (s^2 + w0^2) / (s bw)` with warped edges. The bilinear transform then maps them into the
+/// unit circle. Poles are paired with the nearest zeros. The pairing begins at the pole nearest the
+/// unit circle, which goes to the last section. This is the rule of `scipy.signal.zpk2sos`, so that
+/// the sections can be compared.
 ///
 /// # Errors
 /// [`Error::Band`] unless `0 < low < high < sfreq / 2`.
@@ -48,7 +50,7 @@ pub fn band_pass(band: Band, sfreq: f64) -> Result<Vec<Section>, Error> {
             }
         }
     }
-    // Nearest to the unit circle last.
+    // The pole nearest to the unit circle comes last.
     poles.sort_by(|p, q| (1.0 - q.norm()).total_cmp(&(1.0 - p.norm())));
 
     // Four zeros at 1 (from s = 0) and four at -1 (from infinity), taken two at a time.

@@ -1,4 +1,5 @@
-//! Band-pass filters that equal MNE's `raw.filter(low, high, method="iir")`: a Butterworth of order 4 per edge, run forward and backward.
+//! Band-pass filters equal to MNE's `raw.filter(low, high, method="iir")`: a Butterworth of order 4
+//! per edge, run forward and backward.
 
 mod butterworth;
 mod resample;
@@ -11,7 +12,7 @@ pub use zero_phase::ZeroPhase;
 
 use serde::{Deserialize, Serialize};
 
-/// A band of frequencies, in hertz.
+/// A frequency band, in hertz.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(from = "[f64; 2]", into = "[f64; 2]")]
 pub struct Band {

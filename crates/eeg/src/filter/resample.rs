@@ -1,23 +1,28 @@
-//! Another sampling rate, by a polyphase filter.
+//! Resampling by a polyphase filter.
 
 use crate::Error;
 
 /// The largest numerator or denominator of a ratio of rates.
 const LARGEST_FACTOR: u64 = 1000;
 
-/// The largest ratio: a recording that is much slower than what is asked for holds next to nothing of its band, and a rate that a damaged header makes up
-/// must not decide how much memory is taken.
+/// The largest ratio. A recording at a much lower rate contains almost nothing of the requested
+/// band, and a damaged header must not determine the memory use.
 const LARGEST_RATIO: usize = 16;
 
-/// The Kaiser window's parameter, and the zero crossings of the sinc on each side: those of `scipy.signal.resample_poly`.
+/// The Kaiser window's parameter, and the zero crossings of the sinc on each side, as in
+/// `scipy.signal.resample_poly`.
 const BETA: f64 = 5.0;
 const CROSSINGS: usize = 10;
 
-/// Samples (one after the other, each with all channels) at another rate, `ceil(length up / down)` of them, where `up / down` is the ratio
-/// of the rates. The signal is zero beyond its ends, as in `scipy.signal.resample_poly`.
+/// Resamples from rate `from` to rate `to`. Samples are stored sample by sample with all channels
+/// side by side.
+///
+/// The result has `ceil(length up / down)` samples, where `up / down` is the ratio of the rates.
+/// The signal is zero beyond its ends, as in `scipy.signal.resample_poly`.
 ///
 /// # Errors
-/// [`Error::Rates`] unless the ratio of the rates is one of whole numbers up to 1000, and at most 16.
+/// [`Error::Rates`] unless the ratio of the rates is a fraction of whole numbers up to 1000, and at
+/// most 16.
 ///
 /// # Panics
 /// If the samples are not a multiple of the channels.
@@ -45,7 +50,7 @@ pub fn resample(channels: usize, samples: &[f64], from: f64, to: f64) -> Result<
 /// `to / from` in lowest terms.
 ///
 /// # Errors
-/// [`Error::Rates`] unless both are whole numbers up to 1000, and the ratio is at most 16.
+/// [`Error::Rates`] unless numerator and denominator are at most 1000, and the ratio is at most 16.
 pub(crate) fn ratio(from: f64, to: f64) -> Result<(usize, usize), Error> {
     let fraction = |down: u64| {
         let up = (to / from * down as f64).round();
@@ -56,12 +61,12 @@ pub(crate) fn ratio(from: f64, to: f64) -> Result<(usize, usize), Error> {
     found.filter(|(up, down)| *up <= LARGEST_RATIO * down).ok_or(Error::Rates { from, to })
 }
 
-/// How many samples there are after resampling.
+/// The number of samples after resampling.
 pub(crate) fn resampled_length(length: usize, (up, down): (usize, usize)) -> usize {
     (length * up).div_ceil(down)
 }
 
-/// A windowed sinc that cuts at the lower of the two Nyquist frequencies, with gain `up`.
+/// A windowed sinc with its cut-off at the lower of the two Nyquist frequencies, and gain `up`.
 fn low_pass(up: usize, down: usize) -> Vec<f64> {
     let slowest = up.max(down);
     let half = CROSSINGS * slowest;

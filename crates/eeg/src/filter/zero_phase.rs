@@ -1,4 +1,4 @@
-//! Filtering forward and backward, in lanes across channels.
+//! Zero-phase filtering, in SIMD lanes across channels.
 
 use fedspd_manifold::simd::{Kernel, Lanes, Simd};
 
@@ -7,27 +7,30 @@ use crate::Error;
 
 /// A filter run forward and backward: no phase, twice the attenuation.
 ///
-/// As in MNE: the signal is padded at both ends by its odd reflection, as long as the filter rings; each pass starts in the steady state of
-/// its first sample.
+/// As in MNE, both ends are padded by the odd reflection of the signal, for as long as the filter
+/// rings. Each pass starts in the steady state of its first sample.
 #[derive(Clone, Debug)]
 pub struct ZeroPhase {
     sections: Vec<Section>,
-    /// For each section, its state after an endless input of ones.
+    /// The state of each section after an infinite input of ones.
     steady: Vec<[f64; 2]>,
     padding: usize,
 }
 
-/// Samples that all sections process before the next ones come: a block of one group of channels stays in the first-level cache.
+/// The number of samples that pass through all sections at a time: a block of one channel group
+/// stays in the first-level cache.
 const BLOCK: usize = 128;
 
-/// Samples in which the slowest response falls to a third; with more, rounding is all that comes out.
+/// The number of samples in which the slowest response decays to 1/e. Slower filters output only
+/// rounding.
 const LONGEST_RINGING: f64 = 1e6;
 
 impl ZeroPhase {
-    /// The band-pass that MNE's `raw.filter(low, high, method="iir")` uses.
+    /// Creates the band-pass of MNE's `raw.filter(low, high, method="iir")`.
     ///
     /// # Errors
-    /// [`Error::Band`] unless `0 < low < high < sfreq / 2`; [`Error::Unstable`] for a band that is too narrow or too low for the numbers of a computer.
+    /// [`Error::Band`] unless `0 < low < high < sfreq / 2`; [`Error::Unstable`] for a band that is
+    /// too narrow or too low for floating-point numbers.
     pub fn band_pass(band: Band, sfreq: f64) -> Result<Self, Error> {
         let sections = band_pass(band, sfreq)?;
         let slowest = sections.iter().map(radius).fold(0.0, f64::max);
@@ -39,17 +42,18 @@ impl ZeroPhase {
         Ok(Self { sections, steady, padding })
     }
 
-    /// The sections.
+    /// The second-order sections.
     pub fn sections(&self) -> &[Section] {
         &self.sections
     }
 
-    /// Samples of padding at each end of a long signal; a shorter one has at most its length less one.
+    /// The samples of padding at each end of a long signal. A shorter signal is padded by at most
+    /// its length less one.
     pub fn padding(&self) -> usize {
         self.padding
     }
 
-    /// Filters samples (one after the other, each with all channels) in place.
+    /// Filters samples in place, stored sample by sample with all channels side by side.
     ///
     /// # Panics
     /// If the samples are not a multiple of the channels.
@@ -61,7 +65,8 @@ impl ZeroPhase {
     }
 }
 
-/// How far the farther pole of a section, a root of `z^2 + a1 z + a2`, is from zero: the response falls by this factor with each sample.
+/// The larger modulus of the two poles of a section, the roots of `z^2 + a1 z + a2`. The response
+/// decays by this factor with each sample.
 fn radius(section: &Section) -> f64 {
     let [a1, a2] = section.a;
     match a1 * a1 / 4.0 - a2 {
@@ -70,7 +75,7 @@ fn radius(section: &Section) -> f64 {
     }
 }
 
-/// The state of each section after an endless input of ones to the first.
+/// The state of each section after an infinite input of ones to the first.
 fn steady_states(sections: &[Section]) -> Vec<[f64; 2]> {
     let mut input = 1.0;
     let state = |&Section { b, a }: &Section| {
@@ -83,7 +88,8 @@ fn steady_states(sections: &[Section]) -> Vec<[f64; 2]> {
     sections.iter().map(state).collect()
 }
 
-/// The index of the last sample of the impulse response above a thousandth of its peak, looking at a thousand samples at a time as MNE does.
+/// The index of the last sample of the impulse response above a thousandth of its peak. As in MNE,
+/// a thousand samples are examined at a time.
 fn ringing(sections: &[Section]) -> usize {
     const CHUNK: usize = 1000;
     const CHUNKS: usize = 100;
@@ -120,7 +126,8 @@ struct Pass<'a> {
 impl Kernel<f64> for Pass<'_> {
     type Output = ();
 
-    /// Blocks of samples go through all sections before the next block comes, so that memory is read and written once each way.
+    /// Each block of samples passes through all sections before the next block, so that memory is
+    /// read and written once per direction.
     #[inline(always)]
     fn run<V: Lanes<Scalar = f64>>(self) {
         let Self { filter, channels, samples } = self;
@@ -148,7 +155,7 @@ impl Kernel<f64> for Pass<'_> {
     }
 }
 
-/// Fills the padding with the odd reflections `2 x_0 - x_i` of the signal between.
+/// Fills the padding with the odd reflections `2 x_0 - x_i` of the signal.
 fn reflect(channels: usize, samples: &[f64], [before, after]: &mut [Vec<f64>; 2]) {
     let last = samples.len() - channels;
     let rows = before.chunks_exact_mut(channels).rev().zip(samples.chunks_exact(channels).skip(1));
@@ -165,13 +172,13 @@ fn reflect(channels: usize, samples: &[f64], [before, after]: &mut [Vec<f64>; 2]
     }
 }
 
-/// All sections with their states for all channels, in groups of a vector's width.
+/// All sections with their states for all channels, in groups of the vector width.
 struct Cascade<'a, V> {
     filter: &'a ZeroPhase,
     channels: usize,
-    /// For each group and section.
+    /// The states of each group and section.
     states: Vec<[V; 2]>,
-    /// A block of one group.
+    /// One block of one channel group.
     lanes: Vec<f64>,
 }
 
@@ -181,7 +188,7 @@ impl<'a, V: Lanes<Scalar = f64>> Cascade<'a, V> {
         Self { filter, channels, states, lanes: vec![0.0; BLOCK * V::WIDTH] }
     }
 
-    /// The steady state for an endless input of what comes first.
+    /// Sets the steady state for a constant input equal to the first sample.
     #[inline(always)]
     fn start(&mut self, first: &[f64]) {
         let groups = self.states.chunks_exact_mut(self.filter.sections.len());
@@ -195,7 +202,7 @@ impl<'a, V: Lanes<Scalar = f64>> Cascade<'a, V> {
         }
     }
 
-    /// Filters a block in place, from its first sample or from its last.
+    /// Filters a block in place, forward or backward.
     #[inline(always)]
     fn pass(&mut self, block: &mut [f64], backward: bool) {
         let (width, channels) = (V::WIDTH, self.channels);
@@ -220,7 +227,8 @@ impl<'a, V: Lanes<Scalar = f64>> Cascade<'a, V> {
     }
 }
 
-/// Copies as many numbers as both have; whole vectors at once, since calls for a few bytes would cost more than the filter.
+/// Copies the common number of values. Whole vectors are copied at once, because calls for a few
+/// bytes would cost more than the filter.
 #[inline(always)]
 fn copy<V: Lanes<Scalar = f64>>(from: &[f64], to: &mut [f64]) {
     if from.len() == V::WIDTH && to.len() == V::WIDTH {
@@ -231,8 +239,8 @@ fn copy<V: Lanes<Scalar = f64>>(from: &[f64], to: &mut [f64]) {
     }
 }
 
-/// Transposed direct form II, `y = b0 x + s0`, `s0 <- b1 x - a1 y + s1`, `s1 <- b2 x - a2 y`, with `y` put in: the states then wait for one
-/// operation less of the last sample.
+/// Transposed direct form II: `y = b0 x + s0`, `s0 <- b1 x - a1 y + s1`, `s1 <- b2 x - a2 y`. `y`
+/// is substituted, so that each state depends on one operation less of the previous sample.
 #[inline(always)]
 fn section_pass<'a, V: Lanes<Scalar = f64>>(
     section: &Section,

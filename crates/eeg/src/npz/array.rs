@@ -1,4 +1,4 @@
-//! An array of an archive that is being read.
+//! Reading of one array.
 
 use std::io::{self, Read, Seek};
 
@@ -12,22 +12,22 @@ use crate::Expansion;
 use crate::shape;
 use crate::trouble::{Trouble, speaks_of_content};
 
-/// What is converted in one go.
+/// Bytes converted at a time.
 const PIECE: usize = 4096;
 
-/// An array whose header has been read and agrees with its size; the values follow.
+/// An array whose header has been read and matches its size. The values follow.
 pub(super) struct Array<'file, R: Read> {
     entry: ZipFile<'file, R>,
     pub(super) name: String,
     pub(super) header: Header,
     /// The number of values.
     pub(super) count: usize,
-    /// The bytes of a value.
+    /// The size of a value in bytes.
     pub(super) size: usize,
 }
 
 impl<'file, R: Read + Seek> Array<'file, R> {
-    /// Opens the entry at an index of the archive, in a file of this length.
+    /// Opens the entry at an index of the archive. `length` is the length of the file.
     pub(super) fn open(
         archive: &'file mut ZipArchive<R>,
         index: usize,
@@ -45,7 +45,7 @@ impl<'file, R: Read + Seek> Array<'file, R> {
         let (Some(count), Some(size), Some(expected)) = (count, header.dtype.size(), bytes) else {
             return Err(NpzFault::Uncountable { name, shape: header.shape }.into());
         };
-        // The zip reader never hands out more than this.
+        // The zip reader never returns more bytes than this.
         let found = entry.size().saturating_sub(taken);
         let expected = expected as u64;
         if expected != found {
@@ -62,7 +62,7 @@ impl<R: Read> Array<'_, R> {
         self.entry.read_exact(out).map_err(|error| content(&self.name, error))
     }
 
-    /// Reads the last byte, which compares the checksum.
+    /// Reads to the end, where the zip reader compares the checksum.
     pub(super) fn end(&mut self) -> Result<(), Trouble<NpzFault>> {
         match self.entry.read(&mut [0]) {
             Ok(0) => Ok(()),
@@ -74,7 +74,7 @@ impl<R: Read> Array<'_, R> {
         }
     }
 
-    /// All values. Memory grows with the bytes that have arrived.
+    /// Reads all values. Memory grows with the bytes received.
     pub(super) fn collect<T>(
         &mut self,
         mut convert: impl FnMut(usize, &[u8]) -> Result<T, NpzFault>,
@@ -84,7 +84,7 @@ impl<R: Read> Array<'_, R> {
         while values.len() < self.count {
             let now = (self.count - values.len()).min(PIECE / self.size).max(1) * self.size;
             bytes.clear();
-            // A long text is more than a piece, and not yet known to be there.
+            // A long text exceeds a piece, and the file may be too short for it.
             while bytes.len() < now {
                 let from = bytes.len();
                 bytes.resize(now.min(from + PIECE), 0);
@@ -98,13 +98,13 @@ impl<R: Read> Array<'_, R> {
         Ok(values)
     }
 
-    /// The fault of an array that is of another kind than needed.
+    /// The fault of an array of the wrong kind.
     pub(super) fn kind(&self, expected: &'static str) -> NpzFault {
         NpzFault::Kind { name: self.name.clone(), dtype: self.header.dtype.to_string(), expected }
     }
 }
 
-/// Checks what the list says of an entry, before its content is looked at.
+/// Checks the declared sizes of an entry before reading its content.
 fn check_entry<R: Read + Seek>(
     archive: &ZipArchive<R>,
     index: usize,
@@ -129,7 +129,7 @@ fn check_entry<R: Read + Seek>(
     }
 }
 
-/// An error of the decoder is the array's fault, one of the system is not.
+/// An error of the decoder is a fault of the array; an error of the system is not.
 fn content(name: &str, error: io::Error) -> Trouble<NpzFault> {
     if speaks_of_content(&error) { damaged(name, error.into()) } else { Trouble::File(error) }
 }

@@ -1,7 +1,8 @@
-//! The end of a zip archive, which says where the list of entries is.
+//! The end record of a zip archive, which locates the list of entries.
 //!
-//! It is checked before the zip reader sees it, because that one reserves memory by it and looks for another end if this one is wrong.
-//! Nothing but an archive from the first byte to the last, without a comment, is accepted: NumPy writes nothing else.
+//! It is checked first, because the zip reader allocates memory by it and searches for another end
+//! record if this one is wrong. The archive must span the whole file and have no comment: NumPy
+//! writes nothing else.
 
 use std::io::{Read, Seek, SeekFrom};
 
@@ -9,23 +10,24 @@ use super::NpzFault;
 use crate::number::little_endian;
 use crate::trouble::Trouble;
 
-/// The sizes of the end, of the pointer to the end of a large archive, and of that.
+/// The sizes of the end record, of the locator of the zip64 end record, and of the zip64 end
+/// record.
 const END: u64 = 22;
 const LOCATOR: u64 = 20;
 const LARGE_END: u64 = 56;
-/// The smallest entry of the list.
+/// The size of the smallest entry in the list.
 const SMALLEST_ENTRY: u64 = 46;
 
-/// Where the list is declared to be.
+/// The declared position of the list.
 struct Declared {
     entries: u64,
     size: u64,
     place: u64,
-    /// Where it must end.
+    /// The byte at which it must end.
     end: u64,
 }
 
-/// Checks the end, and says how long the file is.
+/// Checks the end record, and returns the length of the file.
 pub(super) fn check(mut reader: impl Read + Seek) -> Result<u64, Trouble<NpzFault>> {
     let mut beginning = Vec::with_capacity(6);
     reader.rewind()?;
@@ -55,14 +57,14 @@ fn declared(reader: &mut (impl Read + Seek), length: u64) -> Result<Option<Decla
     }
     let (entries, size, place) =
         (little_endian(&bytes[10..12]), little_endian(&bytes[12..16]), little_endian(&bytes[16..20]));
-    let large = entries == u16::MAX.into() || size == u32::MAX.into() || place == u32::MAX.into();
+    let large = entries == u64::from(u16::MAX) || size == u64::from(u32::MAX) || place == u64::from(u32::MAX);
     if large && let Some(declared) = declared_large(reader, end)? {
         return Ok(Some(declared));
     }
     Ok(Some(Declared { entries, size, place, end }))
 }
 
-/// The end of an archive that is too large for the plain one; none if there is none.
+/// The zip64 end record of a large archive; `None` if there is none.
 fn declared_large(reader: &mut (impl Read + Seek), end: u64) -> Result<Option<Declared>, Trouble<NpzFault>> {
     let Some(locator) = end.checked_sub(LOCATOR) else { return Ok(None) };
     let mut bytes = [0; LOCATOR as usize];

@@ -1,22 +1,22 @@
-//! The types of values.
+//! Value types of arrays.
 
 use std::fmt;
 
 use crate::number::{ByteOrder, Number};
 
-/// What the values of an array are.
+/// The value type of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Dtype {
     Bool,
     Number(Number, ByteOrder),
-    /// So many code points, the shorter texts filled up with zeros.
+    /// Text of this many code points; shorter texts are padded with zeros.
     Text(usize, ByteOrder),
-    /// So many bytes, filled up likewise.
+    /// Text of this many bytes, padded in the same way.
     Bytes(usize),
 }
 
 impl Dtype {
-    /// The type that NumPy describes like this.
+    /// Parses NumPy's notation of a type.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let mut letters = text.chars();
         let mark = letters.next()?;
@@ -46,7 +46,7 @@ impl Dtype {
         order(mark).map(|order| Self::Number(number, order))
     }
 
-    /// The bytes of a value, if they can be counted.
+    /// The size of a value in bytes; `None` on overflow.
     pub(super) fn size(self) -> Option<usize> {
         match self {
             Self::Bool => Some(1),
@@ -65,7 +65,7 @@ fn order(mark: char) -> Option<ByteOrder> {
     }
 }
 
-/// As NumPy describes it.
+/// Writes NumPy's notation of the type.
 impl fmt::Display for Dtype {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mark = |order: &ByteOrder| if *order == ByteOrder::Little { '<' } else { '>' };

@@ -1,4 +1,4 @@
-//! What can be wrong with an archive of arrays.
+//! Faults of an archive of arrays.
 
 use thiserror::Error;
 
@@ -6,23 +6,23 @@ use crate::Expansion;
 use crate::names::list;
 use crate::trouble::Trouble;
 
-/// Why an archive cannot be read, has not what is asked of it, or cannot be written.
+/// Faults of reading or writing an archive of arrays.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum NpzFault {
-    /// There is nothing in it.
+    /// The file is empty.
     #[error("the file is empty")]
     Empty,
-    /// It is a single array.
+    /// The file is a single array.
     #[error("a single array (.npy), not an archive of arrays (.npz)")]
     SingleArray,
-    /// It begins as something else.
+    /// The file begins like another format.
     #[error("not an archive of NumPy arrays (.npz)")]
     NotZip,
-    /// The end of the archive, which says what is in it, is not there.
+    /// The end record of the archive is missing.
     #[error("cut off: it begins as an archive, but does not end as one")]
     Torn,
-    /// The end of the archive contradicts its length.
+    /// The end record of the archive contradicts its length.
     #[error(
         "damaged: {entries} entries in {size} bytes at byte {place} are declared, but the list ends at byte {end}"
     )]
@@ -31,41 +31,41 @@ pub enum NpzFault {
         entries: u64,
         /// The declared size of the list of entries.
         size: u64,
-        /// Where it is declared to begin.
+        /// The byte at which it is declared to begin.
         place: u64,
-        /// Where it must end.
+        /// The byte at which it must end.
         end: u64,
     },
     /// The list of entries cannot be read.
     #[error("the list of its entries is damaged ({reason})")]
     Entries {
-        /// What the reader said.
+        /// The message of the reader.
         reason: String,
     },
     /// Two arrays have the same name.
     #[error("two arrays have the same name{}", name.as_ref().map_or(String::new(), |name| format!(": `{name}`")))]
     Duplicate {
-        /// Their name, where it is known.
+        /// Their name, if known.
         name: Option<String>,
     },
-    /// There is no array of that name.
-    #[error("there is no array `{name}`, only {there}", there = list(there))]
+    /// The requested array is missing.
+    #[error("there is no array `{name}`; the file has {there}", there = list(there))]
     Missing {
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// What is there.
+        /// The arrays of the archive.
         there: Vec<String>,
     },
     /// An array is encrypted.
     #[error("`{name}` is encrypted")]
     Encrypted {
-        /// Which array.
+        /// The array.
         name: String,
     },
-    /// An array is compressed in a way that NumPy does not use.
+    /// An array is compressed by a method that NumPy does not use.
     #[error("`{name}` is compressed by method {method}; only stored and deflated arrays are read")]
     Compression {
-        /// Which array.
+        /// The array.
         name: String,
         /// The method.
         method: String,
@@ -73,7 +73,7 @@ pub enum NpzFault {
     /// An entry reaches beyond the file.
     #[error("`{name}` declares {declared} bytes in a file of {length}")]
     BeyondFile {
-        /// Which array.
+        /// The array.
         name: String,
         /// Its declared size in the file.
         declared: u64,
@@ -83,117 +83,117 @@ pub enum NpzFault {
     /// The two sizes of an entry that is not compressed differ.
     #[error("`{name}` is stored in {stored} bytes, but declares {declared}")]
     Stored {
-        /// Which array.
+        /// The array.
         name: String,
         /// The size in the file.
         stored: u64,
         /// The size of the array.
         declared: u64,
     },
-    /// An array expands too far.
+    /// An array expands above the limit.
     #[error("`{name}` {expansion}")]
     Expansion {
-        /// Which array.
+        /// The array.
         name: String,
-        /// How far.
+        /// The declared expansion.
         expansion: Expansion,
     },
     /// An array cannot be inflated, ends early, or has the wrong checksum.
     #[error("`{name}` is damaged ({reason})")]
     Damaged {
-        /// Which array.
+        /// The array.
         name: String,
-        /// What the reader said.
+        /// The message of the reader.
         reason: String,
     },
     /// An entry is not an array.
     #[error("`{name}` does not begin as a NumPy array does")]
     NotNpy {
-        /// Which entry.
+        /// The entry.
         name: String,
     },
-    /// An array is in a format that nobody has written yet.
+    /// An array has an unknown version of the format.
     #[error("`{name}` is in version {major}.{minor} of the .npy format; 1.0, 2.0 and 3.0 are known")]
     Version {
-        /// Which array.
+        /// The array.
         name: String,
-        /// The version.
+        /// The major version.
         major: u8,
-        /// Its second number.
+        /// The minor version.
         minor: u8,
     },
     /// A header is too long.
     #[error("`{name}` has a header of {length} bytes; at most {most} are read")]
     LongHeader {
-        /// Which array.
+        /// The array.
         name: String,
         /// The declared length.
         length: u64,
-        /// The most that is read.
+        /// The largest length that is read.
         most: u64,
     },
     /// A header is not the dictionary that NumPy writes.
     #[error("the header of `{name}` is not one of NumPy's: {expected} expected at character {place}")]
     Header {
-        /// Which array.
+        /// The array.
         name: String,
-        /// What must be there.
+        /// The expected token.
         expected: &'static str,
-        /// Where, from 0.
+        /// The character, from 0.
         place: usize,
     },
-    /// A header has a key twice, or one that is not NumPy's.
+    /// A header has a key twice, or a key that NumPy does not write.
     #[error("the header of `{name}` has the key '{key}' {problem}")]
     Key {
-        /// Which array.
+        /// The array.
         name: String,
-        /// Which key.
+        /// The key.
         key: String,
-        /// What is wrong with it.
+        /// The fault.
         problem: &'static str,
     },
     /// A header lacks a key.
     #[error("the header of `{name}` has no '{key}'")]
     NoKey {
-        /// Which array.
+        /// The array.
         name: String,
-        /// Which key.
+        /// The key.
         key: &'static str,
     },
-    /// An array of Python objects.
+    /// An array holds Python objects.
     #[error("`{name}` holds pickled Python objects, which are never read")]
     Objects {
-        /// Which array.
+        /// The array.
         name: String,
     },
-    /// An array of records.
+    /// An array holds records.
     #[error("`{name}` holds records with fields, not plain values")]
     Records {
-        /// Which array.
+        /// The array.
         name: String,
     },
-    /// A type of values that is not read.
+    /// The value type is not supported.
     #[error("`{name}` is of type '{dtype}', which is not read")]
     Type {
-        /// Which array.
+        /// The array.
         name: String,
         /// Its type.
         dtype: String,
     },
-    /// An array of another kind than what is asked for.
+    /// An array has another kind of values than requested.
     #[error("`{name}` is of type '{dtype}' where {expected} are needed")]
     Kind {
-        /// Which array.
+        /// The array.
         name: String,
         /// Its type.
         dtype: String,
-        /// What is needed.
+        /// The requested kind.
         expected: &'static str,
     },
     /// The number of values is too large.
     #[error("`{name}` with shape {shape:?} has more values than can be counted")]
     Uncountable {
-        /// Which array.
+        /// The array.
         name: String,
         /// Its shape.
         shape: Vec<usize>,
@@ -201,99 +201,99 @@ pub enum NpzFault {
     /// Too many dimensions.
     #[error("`{name}` has more than {most} dimensions")]
     Dimensions {
-        /// Which array.
+        /// The array.
         name: String,
-        /// The most there can be.
+        /// The largest number of dimensions.
         most: usize,
     },
-    /// Shape and bytes do not agree.
+    /// Shape and number of bytes do not match.
     #[error("`{name}` of type '{dtype}' with shape {shape:?} needs {expected} bytes and has {found}")]
     Disagreement {
-        /// Which array.
+        /// The array.
         name: String,
         /// Its type.
         dtype: String,
         /// Its shape.
         shape: Vec<usize>,
-        /// The bytes that these need.
+        /// The bytes required.
         expected: u64,
-        /// The bytes that it has.
+        /// The bytes found.
         found: u64,
     },
-    /// A value that is not what its type says.
+    /// A value is not valid for its type.
     #[error("value {place} of `{name}` is {problem}")]
     Value {
-        /// Which array.
+        /// The array.
         name: String,
-        /// Which value, in the order of the file.
+        /// The index of the value, in the order of the file.
         place: usize,
-        /// What is wrong with it.
+        /// The fault.
         problem: &'static str,
     },
-    /// An array without rows.
+    /// An array has no rows.
     #[error("`{name}` is a single value and has no rows")]
     NoRows {
-        /// Which array.
+        /// The array.
         name: String,
     },
-    /// A slice for a row, or a row, has the wrong length.
+    /// A row has the wrong length.
     #[error("a row of `{name}` has {expected} values; the slice has {found}")]
     RowLength {
-        /// Which array.
+        /// The array.
         name: String,
-        /// The length that fits.
+        /// The expected length.
         expected: usize,
-        /// The length it has.
+        /// The length found.
         found: usize,
     },
-    /// A name that cannot be the name of an array.
+    /// A name is not valid for an array.
     #[error(
         "`{name}` cannot be the name of an array: 1 to {most} bytes without slashes and control characters"
     )]
     Name {
         /// The name.
         name: String,
-        /// The most bytes.
+        /// The largest number of bytes.
         most: usize,
     },
-    /// Shape and values do not agree.
+    /// Shape and number of values do not match.
     #[error("`{name}` with shape {shape:?} needs {expected} values; {found} were given")]
     Count {
-        /// Which array.
+        /// The array.
         name: String,
         /// Its shape.
         shape: Vec<usize>,
-        /// How many values the shape has.
+        /// The number of values by its shape.
         expected: usize,
-        /// How many were given.
+        /// The number given.
         found: usize,
     },
     /// Too few or too many rows.
     #[error("`{name}` has {expected} rows; {found} were given")]
     Rows {
-        /// Which array.
+        /// The array.
         name: String,
         /// The number of rows by its shape.
         expected: usize,
-        /// How many were given.
+        /// The number given.
         found: usize,
     },
-    /// The writer cannot go on after an array that was not finished.
-    #[error("`{name}` was not finished, so the archive cannot be")]
+    /// An array was not finished before the next step of the writer.
+    #[error("array `{name}` of the archive was not finished")]
     Unfinished {
-        /// Which array.
+        /// The array.
         name: String,
     },
     /// The archive cannot be written in this format.
     #[error("the archive cannot be written ({reason})")]
     Unwritable {
-        /// What the writer said.
+        /// The message of the writer.
         reason: String,
     },
 }
 
 impl NpzFault {
-    /// What the user can do about it.
+    /// Returns a hint for the user, if there is one.
     pub(crate) fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::SingleArray | Self::NotZip => {
@@ -308,7 +308,7 @@ impl NpzFault {
                 "the file was cut off or changed on the way: copy it again from where it was made"
             }
             Self::Objects { .. } => {
-                "in Python, save arrays of numbers or text with `allow_pickle=False`, which says which one is not"
+                "in Python, save only numbers or text; `allow_pickle=False` names the array that is neither"
             }
             Self::Records { .. } => "in Python, save each field as an array of its own",
             Self::Expansion { .. } => {

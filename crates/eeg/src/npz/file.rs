@@ -1,4 +1,4 @@
-//! Reading an archive of arrays.
+//! Reading of an archive of arrays.
 
 use std::fs::File;
 use std::io::{BufReader, Read, Seek};
@@ -34,16 +34,16 @@ pub struct NpzFile<R> {
     archive: ZipArchive<R>,
     path: PathBuf,
     length: u64,
-    /// The arrays and where they are in the list of entries.
+    /// The names of the arrays, and their indices in the list of entries.
     arrays: Vec<(String, usize)>,
 }
 
 /// An array in C order: the last index runs fastest.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NpyArray<T> {
-    /// Empty for a single value.
+    /// The shape; empty for a single value.
     pub shape: Vec<usize>,
-    /// As many as the product of the shape.
+    /// The values, as many as the product of the shape.
     pub values: Vec<T>,
 }
 
@@ -51,7 +51,8 @@ impl NpzFile<BufReader<File>> {
     /// Opens a file.
     ///
     /// # Errors
-    /// [`Error::File`] if it cannot be read; [`Error::Npz`] if it is not an archive, cut off, or has two arrays of the same name.
+    /// [`Error::File`] if it cannot be read; [`Error::Npz`] if it is not an archive, is cut off, or
+    /// has two arrays of the same name.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
         let file = regular::open(path).map_err(|source| error(path, Trouble::File(source)))?;
@@ -63,7 +64,7 @@ impl<R: Read + Seek> NpzFile<R> {
     /// Reads the list of entries. Errors name the path.
     ///
     /// # Errors
-    /// Those of [`open`](NpzFile::open).
+    /// As [`open`](NpzFile::open).
     pub fn new(reader: R, path: impl Into<PathBuf>) -> Result<Self, Error> {
         let path = path.into();
         match begin(reader) {
@@ -72,29 +73,32 @@ impl<R: Read + Seek> NpzFile<R> {
         }
     }
 
-    /// The names of the arrays, in the order of the archive. Entries that are not `.npy` are not arrays.
+    /// The names of the arrays, in the order of the archive. Entries that are not `.npy` are not
+    /// arrays.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.arrays.iter().map(|(name, _)| name.as_str())
     }
 
-    /// The bytes of the file.
+    /// The length of the file in bytes.
     pub fn length(&self) -> u64 {
         self.length
     }
 
-    /// The shape of an array, from its header alone.
+    /// Reads the shape of an array, from its header alone.
     ///
     /// # Errors
-    /// [`Error::File`]; [`Error::Npz`] if there is no such array, or its header is damaged.
+    /// [`Error::File`]; [`Error::Npz`] if the array is missing, or its header is damaged.
     pub fn shape(&mut self, name: &str) -> Result<Vec<usize>, Error> {
         let array = open(&mut self.archive, &self.arrays, self.length, name);
         array.map(|array| array.header.shape).map_err(|trouble| error(&self.path, trouble))
     }
 
-    /// The numbers of an array, floating-point or integer. Integers beyond 2^53 are rounded to the nearest.
+    /// Reads the numbers of an array, floating-point or integer. Integers beyond 2^53 are rounded
+    /// to the nearest.
     ///
     /// # Errors
-    /// [`Error::File`]; [`Error::Npz`] if there is no such array, it does not hold numbers, or is damaged.
+    /// [`Error::File`]; [`Error::Npz`] if the array is missing, does not hold numbers, or is
+    /// damaged.
     pub fn floats(&mut self, name: &str) -> Result<NpyArray<f64>, Error> {
         self.whole(name, |array| {
             let Dtype::Number(number, order) = array.header.dtype else {
@@ -108,10 +112,11 @@ impl<R: Read + Seek> NpzFile<R> {
         })
     }
 
-    /// The integers of an array; `False` and `True` are 0 and 1.
+    /// Reads the integers of an array; `False` and `True` are 0 and 1.
     ///
     /// # Errors
-    /// [`Error::File`]; [`Error::Npz`] if there is no such array, it does not hold integers, one is beyond `i64`, or it is damaged.
+    /// [`Error::File`]; [`Error::Npz`] if the array is missing, does not hold integers, has one
+    /// beyond `i64`, or is damaged.
     pub fn integers(&mut self, name: &str) -> Result<NpyArray<i64>, Error> {
         self.whole(name, |array| {
             let fault = |place, problem| NpzFault::Value { name: name.to_owned(), place, problem };
@@ -131,10 +136,12 @@ impl<R: Read + Seek> NpzFile<R> {
         })
     }
 
-    /// The texts of an array, of type `U`, or `S` if they are UTF-8. Zeros at the end are not part of a text.
+    /// Reads the texts of an array, of type `U`, or `S` if they are UTF-8. Zeros at the end are not
+    /// part of a text.
     ///
     /// # Errors
-    /// [`Error::File`]; [`Error::Npz`] if there is no such array, it does not hold text, a text is not Unicode, or it is damaged.
+    /// [`Error::File`]; [`Error::Npz`] if the array is missing, does not hold text, has a text that
+    /// is not Unicode, or is damaged.
     pub fn strings(&mut self, name: &str) -> Result<NpyArray<String>, Error> {
         self.whole(name, |array| {
             let fault = |place, problem| NpzFault::Value { name: name.to_owned(), place, problem };
@@ -204,21 +211,22 @@ fn open<'file, R: Read + Seek>(
     Array::open(archive, index, name.to_owned(), length)
 }
 
-/// A text of code points, without the zeros it is filled up with.
+/// Decodes a text of code points, without its zero padding.
 fn text(order: ByteOrder, bytes: &[u8]) -> Option<String> {
     let points = bytes.as_chunks().0;
     let length = points.iter().rposition(|point| *point != [0; 4]).map_or(0, |last| last + 1);
     points[..length].iter().map(|&point| char::from_u32(order.u32(point))).collect()
 }
 
-/// Values in which the first index runs fastest, reordered such that the last one does.
+/// Reorders values from Fortran order (first index fastest) to C order (last index fastest).
 fn in_c_order<T: Default>(shape: &[usize], mut values: Vec<T>) -> Vec<T> {
     let mut index = vec![0; shape.len()];
     let mut place = 0;
     let mut ordered = Vec::with_capacity(values.len());
     for _ in 0..values.len() {
         ordered.push(std::mem::take(&mut values[place]));
-        // The next index: the last axis that is not at its end goes on, those behind it begin again.
+        // The next index: advances the last axis that is not at its end, and resets the axes after
+        // it.
         let mut stride = values.len();
         for (position, &length) in index.iter_mut().zip(shape).rev() {
             stride /= length;
@@ -234,7 +242,7 @@ fn in_c_order<T: Default>(shape: &[usize], mut values: Vec<T>) -> Vec<T> {
     ordered
 }
 
-/// The error of a file at this path.
+/// Returns the error for the file at this path.
 pub(super) fn error(path: &Path, trouble: Trouble<NpzFault>) -> Error {
     let path = path.to_owned();
     match trouble {
@@ -243,7 +251,7 @@ pub(super) fn error(path: &Path, trouble: Trouble<NpzFault>) -> Error {
     }
 }
 
-/// The trouble with an array that the zip reader has found.
+/// Classifies an error of the zip reader in an array.
 pub(super) fn damaged(name: &str, error: ZipError) -> Trouble<NpzFault> {
     match reason(error) {
         Ok(reason) => NpzFault::Damaged { name: name.to_owned(), reason }.into(),
@@ -251,7 +259,8 @@ pub(super) fn damaged(name: &str, error: ZipError) -> Trouble<NpzFault> {
     }
 }
 
-/// What the zip reader or writer said of the content, in lower case as our messages are; errors of the system as they are.
+/// The message of the zip reader or writer about the content, in lower case like our messages.
+/// Errors of the system are returned unchanged.
 pub(super) fn reason(error: ZipError) -> Result<String, std::io::Error> {
     let text = match error {
         ZipError::Io(error) if !speaks_of_content(&error) => return Err(error),

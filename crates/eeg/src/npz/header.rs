@@ -1,4 +1,4 @@
-//! The header of an array: the Python dictionary that NumPy writes, and nothing else of Python.
+//! The header of an array: the Python dictionary that NumPy writes. No other Python syntax is read.
 
 use std::io::Read;
 
@@ -11,10 +11,10 @@ use crate::trouble::Trouble;
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
 /// NumPy's own limit (`numpy.lib.format._MAX_HEADER_SIZE`).
 const LONGEST: u64 = 10_000;
-/// Values begin at a multiple of this, so that they can be mapped.
+/// Values begin at a multiple of this number of bytes, so that they can be memory-mapped.
 const ALIGNMENT: usize = 64;
 
-/// What an array is.
+/// Type, order and shape of an array.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Header {
     pub(super) dtype: Dtype,
@@ -23,10 +23,10 @@ pub(super) struct Header {
     pub(super) shape: Vec<usize>,
 }
 
-/// Reads the header of the array `name`, and says how many bytes it took.
+/// Reads the header of the array `name`. Returns it with its length in bytes.
 pub(super) fn read(mut from: impl Read, name: &str) -> Result<(Header, u64), Trouble<NpzFault>> {
     let mut bytes = Vec::new();
-    // An array that ends here is none; a stream that ends here is damaged, and says so itself.
+    // An entry that ends here is not an array. A damaged stream raises its own error.
     let mut more = |bytes: &mut Vec<u8>, length: u64| -> Result<(), Trouble<NpzFault>> {
         bytes.clear();
         from.by_ref().take(length).read_to_end(bytes)?;
@@ -52,7 +52,7 @@ pub(super) fn read(mut from: impl Read, name: &str) -> Result<(Header, u64), Tro
     Ok((parse(&bytes, name)?, 8 + digits + length))
 }
 
-/// The header as bytes, in version 1.0.
+/// Encodes the header, in version 1.0.
 pub(super) fn write(header: &Header) -> Vec<u8> {
     let shape = match &header.shape[..] {
         [length] => format!("({length},)"),
@@ -66,7 +66,7 @@ pub(super) fn write(header: &Header) -> Vec<u8> {
     text.push('\n');
     let mut bytes = MAGIC.to_vec();
     bytes.extend([1, 0]);
-    // With at most 32 dimensions of at most 20 digits the text is far below 65536 bytes.
+    // At most 32 dimensions of at most 20 digits each: the text is far below 65536 bytes.
     bytes.extend((length as u16).to_le_bytes());
     bytes.extend(text.as_bytes());
     bytes
@@ -102,16 +102,16 @@ fn parse(text: &[u8], name: &str) -> Result<Header, NpzFault> {
     })
 }
 
-/// The text of a header, read from the left.
+/// The text of a header with a reading position.
 struct Text<'a> {
     bytes: &'a [u8],
     place: usize,
-    /// Of the array.
+    /// The name of the array.
     name: &'a str,
 }
 
 impl<'a> Text<'a> {
-    /// The next character that is not white.
+    /// The next character that is not white space.
     fn peek(&mut self) -> Option<u8> {
         while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.bytes.get(self.place) {
             self.place += 1;
@@ -119,7 +119,7 @@ impl<'a> Text<'a> {
         self.bytes.get(self.place).copied()
     }
 
-    /// Takes a character if it is next.
+    /// Consumes a character if it is next.
     fn takes(&mut self, wanted: u8) -> bool {
         let there = self.peek() == Some(wanted);
         self.place += usize::from(there);
@@ -134,7 +134,7 @@ impl<'a> Text<'a> {
         if self.peek().is_none() { Ok(()) } else { Err(self.fault("the end")) }
     }
 
-    /// A string without escapes, of which NumPy's have none.
+    /// Reads a string without escapes; NumPy writes none.
     fn string(&mut self, expected: &'static str) -> Result<&'a str, NpzFault> {
         let Some(quote @ (b'\'' | b'"')) = self.peek() else { return Err(self.fault(expected)) };
         let rest = &self.bytes[self.place + 1..];

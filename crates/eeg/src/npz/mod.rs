@@ -1,7 +1,9 @@
-//! Archives of NumPy arrays, `.npz`: what `numpy.savez` and `numpy.savez_compressed` write and `numpy.load(path)` reads.
+//! Archives of NumPy arrays (`.npz`), as written by `numpy.savez` and `numpy.savez_compressed` and
+//! read by `numpy.load(path)`.
 //!
-//! An archive is a zip file whose entries `<name>.npy` each hold a header (type, order, shape) and the values. Arrays are handed out in C
-//! order, whatever their order in the file. Pickled objects are never read.
+//! An archive is a zip file. Each entry `<name>.npy` holds a header (type, order, shape) and the
+//! values. Arrays are returned in C order, whatever their order in the file. Pickled objects are
+//! never read.
 //!
 //! Source: `numpy.lib.format`, versions 1.0 to 3.0.
 

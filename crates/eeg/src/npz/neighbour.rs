@@ -1,4 +1,4 @@
-//! A file that appears under its name as a whole or not at all.
+//! Atomic replacement of files: a file appears complete or not at all.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -7,21 +7,23 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// How often a file is made that others remove.
+/// The number of attempts to create a file that other processes remove.
 const ATTEMPTS: usize = 100;
-/// As many links as systems follow.
+/// The number of links followed, as on common systems.
 const MOST_LINKS: usize = 40;
 
-/// A file beside the one that is meant, which takes its place at the end and is removed if that never comes.
+/// A temporary file beside the target. It replaces the target at the end, and is removed if the
+/// work fails.
 pub(super) struct Neighbour {
     path: PathBuf,
     target: PathBuf,
 }
 
-/// What is written to it.
+/// The output of the zip writer.
 ///
-/// Once it is abandoned or a write has failed, it pretends: the zip writer completes its archive when it is dropped, and would complain
-/// to the user's terminal if that failed. It also trusts positions, so these are kept up.
+/// After it is abandoned or a write has failed, it pretends to succeed. The zip writer completes
+/// its archive when it is dropped, and would print an error to the terminal otherwise. It also
+/// relies on positions, so these are still updated.
 pub(super) struct Output {
     file: BufWriter<File>,
     position: u64,
@@ -33,14 +35,14 @@ pub(super) struct Output {
 pub(super) struct Abandon(Arc<AtomicBool>);
 
 impl Neighbour {
-    /// A new file beside the target, and what it takes to write it.
+    /// Creates a file beside the target, with its output.
     pub(super) fn create(target: &Path) -> io::Result<(Self, Output, Abandon)> {
         let target = follow(target)?;
         let Some(name) = target.file_name() else {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "not the name of a file"));
         };
         if fs::metadata(&target).is_ok_and(|there| !there.is_file()) {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "there is something that is not a file"));
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path exists and is not a file"));
         }
         let mut neighbour = OsString::from(name);
         neighbour.push(".partial");
@@ -51,40 +53,42 @@ impl Neighbour {
         Ok((Self { path, target }, Output { file, position: 0, length: 0, abandoned }, abandon))
     }
 
-    /// Puts it in the place of the target.
+    /// Replaces the target by this file.
     pub(super) fn rename(mut self, output: Output) -> io::Result<()> {
-        // Open until it has its name: with the file its lock would go, and without that it would look as if it were left over.
+        // Keeps the file open until it has its name. Closing it would release the lock, and an
+        // unlocked file looks like a leftover.
         let file = output.file.into_inner().map_err(io::IntoInnerError::into_error)?;
         file.sync_all()?;
         fs::rename(&self.path, &self.target)?;
-        // There is nothing to remove any more.
+        // Nothing is left to remove.
         self.path = PathBuf::new();
         Ok(())
     }
 }
 
-/// What a path leads to: who gives a link means the file behind it.
+/// Follows links: a user who gives a link means the file behind it.
 fn follow(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..MOST_LINKS {
         match fs::read_link(&path) {
             Ok(link) => path = path.parent().unwrap_or(Path::new("")).join(link),
-            // Not a link, or nothing at all.
+            // Not a link, or missing.
             Err(_) => return Ok(path),
         }
     }
-    Err(io::Error::new(io::ErrorKind::InvalidInput, "links that lead to each other"))
+    Err(io::Error::new(io::ErrorKind::InvalidInput, "the links form a loop"))
 }
 
-/// A new file that is locked while it is open. One that is left over from a process that was killed is removed; its lock ended with it.
+/// Creates a file that is locked while it is open. Removes the leftover of a killed process, whose
+/// lock ended with it.
 fn exclusively(path: &Path) -> io::Result<File> {
     let busy = || io::Error::new(io::ErrorKind::ResourceBusy, "another process is writing it");
     for _ in 0..ATTEMPTS {
         match OpenOptions::new().write(true).create_new(true).open(path) {
             Ok(file) => match file.try_lock() {
-                // Somebody took it for left over before it was locked.
+                // Another process took it for a leftover before it was locked.
                 Err(TryLockError::WouldBlock) => continue,
-                // Where there are no locks, writers have to take care of each other themselves.
+                // Where locks are not supported, users must keep writers apart.
                 Ok(()) | Err(TryLockError::Error(_)) => return Ok(file),
             },
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -97,7 +101,7 @@ fn exclusively(path: &Path) -> io::Result<File> {
                 }
                 fs::remove_file(path)?;
             }
-            // It is finished or removed meanwhile.
+            // The other process has finished or removed it meanwhile.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(error),
         }
@@ -108,7 +112,7 @@ fn exclusively(path: &Path) -> io::Result<File> {
 impl Drop for Neighbour {
     fn drop(&mut self) {
         if !self.path.as_os_str().is_empty() {
-            // Nobody is left to report a failure to.
+            // No caller is left to receive an error.
             let _ = fs::remove_file(&self.path);
         }
     }

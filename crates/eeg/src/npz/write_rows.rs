@@ -1,4 +1,4 @@
-//! Writing an array row by row.
+//! Writing of an array row by row.
 
 use std::marker::PhantomData;
 
@@ -18,9 +18,9 @@ mod sealed {
 
     use super::super::writer::write_numbers;
 
-    /// What the writer needs to know of a type, and nobody else.
+    /// The part of the trait that only the writer uses.
     pub trait Sealed: Sized {
-        /// The bytes of a value.
+        /// The size of a value in bytes.
         const SIZE: usize;
 
         fn write(values: &[Self], out: &mut impl Write) -> io::Result<()>;
@@ -43,7 +43,7 @@ mod sealed {
     }
 }
 
-/// An array of an archive to which rows are appended. If it is not finished, the archive cannot be.
+/// An array that is written row by row. The archive cannot be finished before this array.
 pub struct NpzRowWriter<'archive, T> {
     writer: &'archive mut NpzWriter,
     name: String,
@@ -61,7 +61,7 @@ impl<'archive, T: Float> NpzRowWriter<'archive, T> {
     /// Appends a row.
     ///
     /// # Errors
-    /// [`Error::Npz`] if it has another length than a row, or is one too many; [`Error::File`].
+    /// [`Error::Npz`] if the row has the wrong length or is one too many; [`Error::File`].
     pub fn push(&mut self, row: &[T]) -> Result<(), Error> {
         self.append(row).map_err(|trouble| self.writer.at(trouble))
     }

@@ -1,4 +1,4 @@
-//! Writing an archive of arrays.
+//! Writing of an archive of arrays.
 
 use std::collections::HashSet;
 use std::io::{self, Write};
@@ -20,22 +20,23 @@ use crate::shape::{self, MOST_DIMENSIONS};
 use crate::trouble::Trouble;
 
 const LONGEST_NAME: usize = 255;
-/// From here on an entry has 64-bit sizes, as in Python's `zipfile`.
+/// From this size on an entry has 64-bit sizes, as in Python's `zipfile`.
 const LARGE: u64 = (1 << 31) - 1;
 
-/// An archive of arrays that is being written. It appears under its name when it is finished; until then, and if it never is, a file that
-/// was there before is untouched.
+/// Writes an archive of arrays. The archive appears under its name when it is finished. Until then,
+/// or if it is never finished, an existing file stays unchanged.
 ///
-/// The same arrays give the same bytes. Arrays given as a whole are deflated; those given row by row are stored as they are: they
-/// are large, and noise hardly shrinks.
+/// The same arrays give the same bytes. Arrays given as a whole are deflated. Arrays given row by
+/// row are stored uncompressed: they are large, and noise hardly compresses.
 pub struct NpzWriter {
-    // In this order: what is dropped unfinished is abandoned, then closed, then removed.
+    // The order of the fields matters: an unfinished archive is abandoned, then closed, then
+    // removed.
     _abandon: Abandon,
     archive: ZipWriter<Output>,
     neighbour: Neighbour,
     path: PathBuf,
     names: HashSet<String>,
-    /// The array that is being written; stays if that fails.
+    /// The array that is being written; kept if writing fails.
     current: Option<String>,
 }
 
@@ -43,7 +44,7 @@ impl NpzWriter {
     /// Begins an archive.
     ///
     /// # Errors
-    /// [`Error::File`] if no file can be made beside the path.
+    /// [`Error::File`] if no file can be created beside the path.
     pub fn create(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref().to_owned();
         let made = Neighbour::create(&path).map_err(|source| error(&path, Trouble::File(source)));
@@ -55,7 +56,8 @@ impl NpzWriter {
     /// Writes an array of `float64`.
     ///
     /// # Errors
-    /// [`Error::Npz`] if the name is taken or no name, or shape and values do not agree; [`Error::File`].
+    /// [`Error::Npz`] if the name is taken or not valid, or if shape and values do not match;
+    /// [`Error::File`].
     pub fn floats(&mut self, name: &str, shape: &[usize], values: &[f64]) -> Result<(), Error> {
         self.numbers(name, shape, Number::F64, values, f64::to_le_bytes)
     }
@@ -63,7 +65,7 @@ impl NpzWriter {
     /// Writes an array of `float32`.
     ///
     /// # Errors
-    /// Those of [`floats`](Self::floats).
+    /// As [`floats`](Self::floats).
     pub fn floats32(&mut self, name: &str, shape: &[usize], values: &[f32]) -> Result<(), Error> {
         self.numbers(name, shape, Number::F32, values, f32::to_le_bytes)
     }
@@ -71,15 +73,16 @@ impl NpzWriter {
     /// Writes an array of `int64`.
     ///
     /// # Errors
-    /// Those of [`floats`](Self::floats).
+    /// As [`floats`](Self::floats).
     pub fn integers(&mut self, name: &str, shape: &[usize], values: &[i64]) -> Result<(), Error> {
         self.numbers(name, shape, Number::I64, values, i64::to_le_bytes)
     }
 
-    /// Writes an array of texts, each in the space of the longest.
+    /// Writes an array of texts, each padded to the length of the longest.
     ///
     /// # Errors
-    /// Those of [`floats`](Self::floats); [`Error::Npz`] if a text ends in a zero, which NumPy takes for filling.
+    /// As [`floats`](Self::floats); [`Error::Npz`] if a text ends in a zero, which NumPy takes for
+    /// padding.
     pub fn strings(&mut self, name: &str, shape: &[usize], values: &[impl AsRef<str>]) -> Result<(), Error> {
         let length = values.iter().map(|text| text.as_ref().chars().count()).max().unwrap_or(0).max(1);
         let dtype = Dtype::Text(length, ByteOrder::Little);
@@ -96,10 +99,12 @@ impl NpzWriter {
         })
     }
 
-    /// Begins an array of `float64` (`T = f64`) or `float32` (`T = f32`) that is given row by row. A row is all that has the same first index.
+    /// Begins an array of `float64` (`T = f64`) or `float32` (`T = f32`) that is written row by
+    /// row. A row holds all values with the same first index.
     ///
     /// # Errors
-    /// [`Error::Npz`] if the name is taken or no name, or the shape has no first axis or more values than can be counted; [`Error::File`].
+    /// [`Error::Npz`] if the name is taken or not valid, or if the shape has no first axis or too
+    /// many values; [`Error::File`].
     pub fn float_rows<T: Float>(
         &mut self,
         name: &str,
@@ -118,7 +123,7 @@ impl NpzWriter {
         Ok(NpzRowWriter::new(self, name.to_owned(), rows, row_len))
     }
 
-    /// Writes the list of entries and puts the file in its place.
+    /// Writes the list of entries, and gives the file its final name.
     ///
     /// # Errors
     /// [`Error::Npz`] if an array was not finished; [`Error::File`].
@@ -191,7 +196,7 @@ impl NpzWriter {
             return Err(NpzFault::Duplicate { name: Some(name.to_owned()) }.into());
         }
         let header = header::write(&Header { dtype, fortran: false, shape: shape.to_vec() });
-        // Everything that could depend on the machine or the hour is fixed.
+        // Everything that could depend on the machine or the time is fixed.
         let options = SimpleFileOptions::default()
             .compression_method(method)
             .last_modified_time(DateTime::default())
@@ -204,12 +209,12 @@ impl NpzWriter {
         Ok(())
     }
 
-    /// The array that is being written is complete.
+    /// Marks the current array as complete.
     pub(super) fn end(&mut self) {
         self.current = None;
     }
 
-    /// What an array is written to.
+    /// The output for the values of the current array.
     pub(super) fn output(&mut self) -> &mut impl Write {
         &mut self.archive
     }
@@ -219,7 +224,7 @@ impl NpzWriter {
     }
 }
 
-/// Writes numbers, piece by piece.
+/// Writes numbers in pieces.
 pub(super) fn write_numbers<T: Copy, const N: usize>(
     out: &mut (impl Write + ?Sized),
     values: &[T],

@@ -1,4 +1,4 @@
-//! What covariances are made of a trial.
+//! Features: the covariances computed from a trial.
 
 use std::ops::Range;
 
@@ -11,10 +11,10 @@ use crate::{Error, Estimator, Extent, Making};
 pub struct Features {
     /// Filter bands.
     pub bands: Vec<Band>,
-    /// Windows in seconds after the event, the first sample included and the last not; the whole trial, with both ends, if
-    /// there are none.
+    /// Windows in seconds after the event, the first sample included and the last excluded. If
+    /// there are none, the whole trial is used, including both ends.
     pub windows: Vec<[f64; 2]>,
-    /// How they are estimated.
+    /// The covariance estimator.
     pub estimator: Estimator,
 }
 
@@ -34,14 +34,14 @@ impl Features {
         if self.windows.is_empty() { vec![interval] } else { self.windows.clone() }
     }
 
-    /// What each of them is of, bands first, in trials with this interval.
+    /// The name of each matrix, bands first, for trials with this interval.
     pub fn names(&self, interval: [f64; 2]) -> Vec<String> {
         let windows: Vec<String> = self.windows(interval).into_iter().map(window_name).collect();
         let of_band = |band: &Band| windows.iter().map(|window| format!("{band}, {window}")).collect();
         self.bands.iter().flat_map::<Vec<String>, _>(of_band).collect()
     }
 
-    /// How they are made of trials with this interval, before any alignment.
+    /// The processing of trials with this interval, before any alignment.
     pub(crate) fn making(&self, interval: [f64; 2]) -> Making {
         Making {
             estimator: Some(self.estimator.to_string()),
@@ -52,7 +52,7 @@ impl Features {
         }
     }
 
-    /// What each of them is made from, in the same order.
+    /// The extent of each matrix, in the same order.
     pub(crate) fn extents(&self, windows: &[Range<usize>], sfreq: f64) -> Vec<Extent> {
         let extent = |band: &Band, samples: usize| Extent {
             samples,
@@ -65,8 +65,8 @@ impl Features {
     /// The windows as ranges of samples of a trial.
     ///
     /// # Errors
-    /// [`Error::Window`] for one that is empty or reaches beyond the trial; [`Error::Twice`] for a window or a band that is there twice: what is of
-    /// the same name would be the same matrix.
+    /// [`Error::Window`] for a window that is empty or reaches beyond the trial; [`Error::Twice`]
+    /// for a window or a band given twice, because equal names mean equal matrices.
     pub(crate) fn ranges(
         &self,
         interval: [f64; 2],
@@ -80,7 +80,8 @@ impl Features {
             }
         }
         let range = |window: [f64; 2]| {
-            // As a trial has both ends, so has the window that is all of it: one name, one matrix.
+            // A trial includes both ends, and so does the window that spans all of it: one name,
+            // one matrix.
             if window == interval {
                 return Ok(0..length);
             }
@@ -95,7 +96,7 @@ impl Features {
     }
 }
 
-/// A window as it is called; with dots if a dash would stand beside a minus.
+/// The name of a window. It has dots if a time is negative, to keep the dash from a minus sign.
 pub(crate) fn window_name([start, end]: [f64; 2]) -> String {
     if start < 0.0 || end < 0.0 { format!("{start}..{end} s") } else { format!("{start}-{end} s") }
 }

@@ -1,4 +1,4 @@
-//! One recording on disk, whatever its format.
+//! One recording on disk, in any format.
 
 use std::io::{Read, Seek};
 use std::path::Path;
@@ -8,7 +8,7 @@ use crate::read::{EdfFile, MatFault, MatFile, MatVariable};
 use crate::voltage::microvolts_per;
 use crate::{Annotation, Error};
 
-/// What a file says before its samples are read.
+/// The content of a file apart from its samples.
 pub(super) struct Facts {
     /// The channels that can be read.
     pub(super) channels: Vec<FileChannel>,
@@ -17,13 +17,13 @@ pub(super) struct Facts {
 
 /// A channel of a file.
 pub(super) struct FileChannel {
-    /// What the file calls it.
+    /// Its name in the file.
     pub(super) label: String,
-    /// Its number there.
+    /// Its index in the file.
     pub(super) place: usize,
     pub(super) sfreq: f64,
     pub(super) samples: usize,
-    /// Its unit as the file says it; empty if it does not.
+    /// Its unit in the file; empty if it is not given.
     pub(super) unit: String,
 }
 
@@ -36,9 +36,9 @@ impl Facts {
     }
 }
 
-/// The samples of some channels in microvolts, one sample after the other, each with all of them.
+/// Reads samples of some channels in microvolts, sample by sample with all channels side by side.
 pub(super) fn samples(definition: &Definition, path: &Path, channels: &[usize]) -> Result<Vec<f64>, Error> {
-    // Which channels the file itself says no unit of.
+    // Marks the channels without a unit in the file.
     let silent: Vec<bool>;
     let mut samples;
     if let (Format::Mat, Some(layout)) = (definition.format, &definition.mat) {
@@ -74,7 +74,7 @@ fn edf_facts(path: &Path) -> Result<Facts, Error> {
     Ok(Facts { channels: header.sampled().map(channel).collect(), annotations })
 }
 
-/// The signals of a MATLAB file, with the samples of a trial and the number of trials.
+/// Finds the signals of a MATLAB file. Also returns the samples per trial and the number of trials.
 fn mat_signals<'file, R: Read + Seek>(
     layout: &MatLayout,
     path: &Path,
@@ -82,11 +82,11 @@ fn mat_signals<'file, R: Read + Seek>(
 ) -> Result<(MatVariable<'file, R>, usize, usize), Error> {
     let (rows, name) = (layout.channels.len(), || layout.data.clone());
     let data = file.find(&layout.data)?;
-    // Its imaginary parts would be taken for more trials.
+    // Imaginary parts would be read as further trials.
     if data.is_complex() {
         return Err(Error::Mat { path: path.to_owned(), fault: MatFault::Complex { name: name() } });
     }
-    // A single trial has lost its third dimension.
+    // MATLAB drops the third dimension of a single trial.
     let (samples, trials) = match *data.dims() {
         [channels, samples] if channels == rows => (samples, 1),
         [channels, samples, trials] if channels == rows => (samples, trials),
@@ -101,7 +101,7 @@ fn mat_signals<'file, R: Read + Seek>(
 fn mat_facts(definition: &Definition, layout: &MatLayout, path: &Path) -> Result<Facts, Error> {
     let mut file = MatFile::open(path)?;
     let (_, samples, trials) = mat_signals(layout, path, &mut file)?;
-    // Before they are read: whoever has eight trials needs no room for a million labels.
+    // Checked before reading: a file with eight trials must not allocate a million labels.
     let labels = file.find(&layout.labels)?.dims().iter().product();
     if labels != trials {
         let (name, path) = (layout.labels.clone(), path.to_owned());
@@ -132,7 +132,8 @@ fn mat_facts(definition: &Definition, layout: &MatLayout, path: &Path) -> Result
     })
 }
 
-/// Trials one after the other, each channel less its mean over the trial, with zeros between them.
+/// Joins trials to one recording, each channel less its mean over the trial, with zeros between
+/// trials.
 fn mat_samples(
     definition: &Definition,
     layout: &MatLayout,
@@ -146,7 +147,7 @@ fn mat_samples(
     let (mut means, mut samples) = (vec![0.0; channels.len()], Vec::new());
     for number in 0..trials {
         data.read(&mut trial)?;
-        // Before the mean spreads it over the trial.
+        // Checked before the mean spreads the value over the trial.
         for (sample, row) in trial.chunks_exact(rows).enumerate() {
             if let Some(&channel) = channels.iter().find(|&&channel| !row[channel].is_finite()) {
                 let place = format!("{}, trial {number}, sample {sample}", path.display());

@@ -1,5 +1,5 @@
-//! From files to trials or covariances: first a [`Plan`], in which everything that headers and annotations can tell is checked, then the
-//! work, subject by subject, in parallel and in order.
+//! Preparation: from files to trials or covariances. A [`Plan`] first checks all headers and
+//! annotations. The work then runs subject by subject, in parallel, with results in order.
 
 mod features;
 mod file;
@@ -9,5 +9,5 @@ mod work;
 
 pub use features::Features;
 pub(crate) use features::window_name;
-pub use plan::{LeftOut, Plan, PlanOptions, Run};
+pub use plan::{LeftOut, Plan, PlanOptions, PlannedRecording, files};
 pub use progress::Progress;

@@ -1,4 +1,4 @@
-//! Everything that can be known and checked before the work begins.
+//! The plan: all checks that are possible before samples are read.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -7,17 +7,18 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 
 use super::file::{Facts, FileChannel};
-use crate::dataset::{Definition, Ids, Selection, natural};
+use crate::dataset::{Definition, Ids, Selection};
 use crate::epochs::{Dropped, Epoch, epochs, is_bad};
 use crate::filter::{ratio, resampled_length};
+use crate::natural_order::NaturallyOrdered;
 use crate::segments::{is_interruption, segments};
 use crate::voltage::microvolts_per;
 use crate::{About, Error, Making, Origin};
 
-/// What is asked for.
+/// Options of a plan.
 #[derive(Clone, Debug, Default)]
 pub struct PlanOptions {
-    /// Which subjects; all if absent.
+    /// The requested subjects; all if absent.
     pub subjects: Option<Selection>,
     /// Whether recordings at another rate are resampled instead of refused.
     pub resample: bool,
@@ -30,49 +31,53 @@ pub struct Plan {
     classes: Vec<String>,
     channels: Vec<String>,
     /// One list for each subject.
-    subjects: Vec<Vec<Run>>,
-    /// Events that give no trial.
+    subjects: Vec<Vec<PlannedRecording>>,
+    /// Events without a trial.
     pub dropped: Vec<Dropped>,
-    /// Annotations (or labels) that begin no trial because no class of the definition is theirs, each with how often it is there.
+    /// Annotations (or labels) without a class in the definition, with their numbers of
+    /// occurrences.
     pub ignored: BTreeMap<String, usize>,
-    /// Subjects that the definition leaves out.
+    /// Subjects that the definition excludes.
     pub left_out: Vec<LeftOut>,
 }
 
 /// One recording of a plan.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Run {
-    /// Whose and which.
+pub struct PlannedRecording {
+    /// Subject, session and run.
     pub ids: Ids,
-    /// Where it is.
+    /// The path of the file.
     pub path: PathBuf,
-    /// The rate of the file.
+    /// The sampling rate of the file.
     pub sfreq: f64,
-    /// Its trials, in samples of the definition's rate.
+    /// Its trials, in samples at the definition's rate.
     pub epochs: Vec<Epoch>,
-    /// The places of the plan's channels in the file.
+    /// The indices of the plan's channels in the file.
     pub(super) places: Vec<usize>,
-    /// The pieces that are filtered by themselves, in samples of the definition's rate.
+    /// The segments that are filtered separately, in samples at the definition's rate.
     pub(super) segments: Vec<Range<usize>>,
 }
 
-/// A subject that the definition leaves out.
+/// A subject that the definition excludes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LeftOut {
-    /// Who.
+    /// The subject.
     pub subject: String,
-    /// Why.
+    /// The reason.
     pub reason: String,
-    /// The rate of the first recording, if it is there.
+    /// The sampling rate of the first recording, if that file exists.
     pub measured_sfreq: Option<f64>,
 }
 
 impl Plan {
-    /// Looks at the headers and annotations of all recordings, which are searched in the given folders, in their order.
+    /// Reads the headers and annotations of all recordings. The folders are searched in the given
+    /// order.
     ///
     /// # Errors
-    /// [`Error::NoSubject`] for a subject that is not of the dataset, [`Error::Missing`] for a file that is not there, [`Error::Rate`] for a recording at
-    /// another rate, [`Error::Channel`] for a missing channel, faults of files; [`Error::NoTrials`] if nothing remains.
+    /// [`Error::NoSubject`] for a subject outside the dataset, [`Error::Missing`] for a missing
+    /// file, [`Error::Rate`] for a recording at another rate, [`Error::Channel`] for a missing
+    /// channel, faults of files; [`Error::LeftOut`], [`Error::NoEvents`] or [`Error::NoTrials`] if
+    /// no trial remains.
     pub fn new(definition: Definition, roots: &[PathBuf], options: &PlanOptions) -> Result<Self, Error> {
         let mut recordings = recordings(&definition, roots, options)?;
         let left_out = leave_out(&definition, roots, options, &mut recordings);
@@ -91,11 +96,12 @@ impl Plan {
             let facts = Facts::of(&definition, &find(roots, &definition.files.path(first))?)?;
             facts.channels.iter().map(|c| definition.channel_name(&c.label).to_owned()).collect()
         };
-        let look = |ids: &Ids| -> Result<(Run, Vec<Dropped>, Vec<String>), Error> {
+        let look = |ids: &Ids| -> Result<(PlannedRecording, Vec<Dropped>, Vec<String>), Error> {
             let path = find(roots, &definition.files.path(ids))?;
             let facts = Facts::of(&definition, &path)?;
             let (places, measured, samples) = choose(&definition, &channels, &path, &facts.channels)?;
-            // A duration such as 1.1 s has no exact number: rates that differ by rounding are one rate.
+            // A duration such as 1.1 s is not exact in binary: rates that differ only by rounding
+            // are equal.
             let rates = ratio(measured, definition.sfreq);
             let same = matches!(rates, Ok((1, 1)));
             if !same && !options.resample {
@@ -115,17 +121,17 @@ impl Plan {
             let measured = if same { sfreq } else { measured };
             let (epochs, dropped) = epochs(&definition, &classes, ids, (samples, sfreq), &facts.annotations);
             let segments = segments(&facts.annotations, samples, sfreq);
-            // What is annotated as bad or as an interruption is heeded, not ignored.
+            // Bad annotations and interruptions have an effect, so they do not count as ignored.
             let heeded = |text: &str| is_bad(text) || is_interruption(text);
             let texts = facts.annotations.into_iter().map(|annotation| annotation.text);
             let nobodys =
                 texts.filter(|text| definition.class_of(&ids.run, text).is_none() && !heeded(text)).collect();
-            let run = Run { ids: ids.clone(), path, sfreq: measured, epochs, places, segments };
+            let run = PlannedRecording { ids: ids.clone(), path, sfreq: measured, epochs, places, segments };
             Ok((run, dropped, nobodys))
         };
-        // All first, so that of several faults it is always the first that is reported.
+        // All files are read first, so that of several faults the first one is always reported.
         let looked: Vec<Result<_, _>> = recordings.par_iter().map(look).collect();
-        let mut subjects: Vec<Vec<Run>> = Vec::new();
+        let mut subjects: Vec<Vec<PlannedRecording>> = Vec::new();
         let (mut dropped, mut ignored) = (Vec::new(), BTreeMap::new());
         for result in looked {
             let (run, drops, nobodys) = result?;
@@ -148,7 +154,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// The dataset.
+    /// The definition of the dataset.
     pub fn definition(&self) -> &Definition {
         &self.definition
     }
@@ -159,7 +165,7 @@ impl Plan {
     }
 
     /// The recordings of each subject.
-    pub fn subjects(&self) -> &[Vec<Run>] {
+    pub fn subjects(&self) -> &[Vec<PlannedRecording>] {
         &self.subjects
     }
 
@@ -173,40 +179,45 @@ impl Plan {
         self.subjects.iter().flatten().map(|run| run.epochs.len()).sum()
     }
 
-    /// The classes that have no trial in any recording, each with the annotations that would begin one: perhaps one of these is misspelt.
+    /// The classes without a trial in any recording, each with its annotations. One of these may be
+    /// misspelt.
     pub fn empty_classes(&self) -> Vec<(&str, Vec<&str>)> {
         let counts = self.about("").class_counts();
         let empty = self.classes.iter().zip(counts).filter(|(_, count)| *count == 0);
         empty.map(|(class, _)| (&**class, self.definition.annotations_of(class))).collect()
     }
 
-    /// The recordings that give no trial, though others do.
+    /// The recordings without a trial, if others have trials.
     pub fn without_trials(&self) -> Vec<&Path> {
         let empty = self.subjects.iter().flatten().filter(|run| run.epochs.is_empty());
         empty.map(|run| &*run.path).collect()
     }
 
-    /// The subjects with recordings at another rate, which are resampled, and that rate.
+    /// The subjects whose recordings are resampled, with the original sampling rate.
     pub fn resampled(&self) -> Vec<(&str, f64)> {
-        let other = |run: &&Run| run.sfreq != self.definition.sfreq;
+        let other = |run: &&PlannedRecording| run.sfreq != self.definition.sfreq;
         let mut subjects: Vec<(&str, f64)> =
             self.subjects.iter().flatten().filter(other).map(|run| (&*run.ids.subject, run.sfreq)).collect();
         subjects.dedup();
         subjects
     }
 
-    /// Samples of a trial.
+    /// The number of samples of a trial.
     pub fn trial_length(&self) -> usize {
         self.definition.trial_length(self.definition.sfreq)
     }
 
-    /// Classes, channels and origins of the trials to come; how they are made is not known yet.
+    /// Classes, channels and origins of the planned trials. Their processing is not set yet.
     pub fn about(&self, unit: &str) -> About {
         self.about_runs(unit, self.subjects.iter().flatten())
     }
 
-    /// The same of some runs.
-    pub(super) fn about_runs<'r>(&self, unit: &str, runs: impl IntoIterator<Item = &'r Run>) -> About {
+    /// As [`Plan::about`], for some runs.
+    pub(super) fn about_runs<'r>(
+        &self,
+        unit: &str,
+        runs: impl IntoIterator<Item = &'r PlannedRecording>,
+    ) -> About {
         let origins = runs.into_iter().flat_map(|run| {
             run.epochs.iter().map(|epoch| Origin {
                 label: epoch.label,
@@ -226,7 +237,26 @@ impl Plan {
     }
 }
 
-/// The recordings asked for, subject by subject and session by session: those that the definition lists, or else those that are found.
+/// Finds the files of a preparation, without reading them.
+///
+/// # Errors
+/// [`Error::NoSubject`], [`Error::NoFiles`] or [`Error::Missing`].
+pub fn files(
+    definition: &Definition,
+    roots: &[PathBuf],
+    options: &PlanOptions,
+) -> Result<Vec<PathBuf>, Error> {
+    let excluded = |ids: &Ids| {
+        let mut all = definition.excluded.iter().filter(|e| !(e.unless_resampled && options.resample));
+        all.any(|excluded| excluded.subject == ids.subject)
+    };
+    let recordings = recordings(definition, roots, options)?;
+    let kept = recordings.iter().filter(|ids| !excluded(ids));
+    kept.map(|ids| find(roots, &definition.files.path(ids))).collect()
+}
+
+/// The requested recordings, subject by subject and session by session. The definition lists them,
+/// or else they are searched on disk.
 fn recordings(definition: &Definition, roots: &[PathBuf], options: &PlanOptions) -> Result<Vec<Ids>, Error> {
     let pattern = &definition.files;
     let mut all = Vec::new();
@@ -265,16 +295,16 @@ fn recordings(definition: &Definition, roots: &[PathBuf], options: &PlanOptions)
     Ok(all)
 }
 
-/// Where a recording comes: by the order of the definition where it has one, otherwise by names.
+/// The sort key of a recording: the order of the definition if it has one, otherwise by name.
 fn order<'a>(definition: &Definition, ids: &'a Ids) -> impl Ord + use<'a> {
     let place = |list: &Option<Vec<String>>, id: &String| {
         list.as_ref().and_then(|list| list.iter().position(|listed| listed == id))
     };
-    let session = (place(&definition.sessions, &ids.session), natural(&ids.session));
-    (natural(&ids.subject), session, place(&definition.runs, &ids.run), natural(&ids.run))
+    let session = (place(&definition.sessions, &ids.session), NaturallyOrdered(&ids.session));
+    (NaturallyOrdered(&ids.subject), session, place(&definition.runs, &ids.run), NaturallyOrdered(&ids.run))
 }
 
-/// Takes out the subjects that the definition excludes.
+/// Removes the subjects that the definition excludes.
 fn leave_out(
     definition: &Definition,
     roots: &[PathBuf],
@@ -300,7 +330,7 @@ fn find(roots: &[PathBuf], relative: &Path) -> Result<PathBuf, Error> {
     there.ok_or_else(|| Error::Missing { file: relative.to_owned(), roots: roots.to_vec() })
 }
 
-/// The places of the channels in a file, their rate and their samples.
+/// Returns the indices of the channels in a file, their sampling rate and their number of samples.
 fn choose(
     definition: &Definition,
     channels: &[String],

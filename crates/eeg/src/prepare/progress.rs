@@ -1,17 +1,17 @@
-//! How far preparation has come.
+//! Progress of the preparation.
 
-/// Is told when a file is done. Calls come from several threads.
+/// Receives progress reports, from several threads.
 pub trait Progress: Sync {
     /// One more file is done.
     fn file_done(&self);
 
-    /// Whether to stop: it is asked before every file, and what was written so far is removed.
+    /// Whether to stop. It is called before every file; a stop removes the output written so far.
     fn interrupted(&self) -> bool {
         false
     }
 }
 
-/// Nobody looks.
+/// Reports nothing.
 impl Progress for () {
     fn file_done(&self) {}
 }

@@ -1,21 +1,22 @@
-//! The work: filter, cut, estimate; subject by subject, in parallel and in order.
+//! The work of a plan: filter, cut and estimate, subject by subject, in parallel, with results in
+//! order.
 
 use fedspd_manifold::SpdMetric;
 use fedspd_manifold::simd::Simd;
 use rayon::prelude::*;
 
 use super::file::samples;
-use super::{Features, Plan, Progress, Run};
+use super::{Features, Plan, PlannedRecording, Progress};
 use crate::about::{MICROVOLTS, NO_UNIT, SQUARE_MICROVOLTS};
 use crate::covariance::{CovarianceWorkspace, Quality};
 use crate::filter::{Band, ZeroPhase, resample};
 use crate::{About, Covariances, Error, Making, Trials};
 
-/// How many subjects are worked on before their results are passed on: enough that threads rarely wait for each other.
+/// Subjects per thread in one batch: enough that threads rarely wait for each other.
 const SUBJECTS_PER_THREAD: usize = 4;
 
 impl Plan {
-    /// The covariances of all trials, and the quality of each, before recentring.
+    /// Returns the covariances of all trials, and the quality of each before recentring.
     ///
     /// # Errors
     /// As [`Plan::each_covariances`].
@@ -35,7 +36,7 @@ impl Plan {
         Ok((Covariances::new(self.about_covariances(features, recentre), names, all)?, qualities))
     }
 
-    /// What is known of the covariances of all trials.
+    /// Metadata of the covariances of all trials.
     pub(crate) fn about_covariances(&self, features: &Features, recentre: Option<SpdMetric>) -> About {
         let unit = if recentre.is_some() { NO_UNIT } else { SQUARE_MICROVOLTS };
         let align = recentre.map(Into::into);
@@ -43,19 +44,21 @@ impl Plan {
         About { making, ..self.about(unit) }
     }
 
-    /// How trials of one band are made.
+    /// The processing of trials in one band.
     pub(crate) fn making_of_trials(&self, band: Band) -> Making {
         Making { estimator: None, ..Features::whole_trial(band).making(self.definition().interval) }
     }
 
-    /// Gives the covariances of one subject after the other, recentred on all its trials if asked for, to `sink`, and appends the quality of each,
-    /// before recentring, to `qualities`. Covariances that are not positive definite are an error once all have been measured: who mends
-    /// recordings wants to know all of them.
+    /// Passes the covariances of each subject to `sink`, in order. With `recentre`, each subject is
+    /// recentred on all its trials. The quality of each matrix before recentring is appended to
+    /// `qualities`. If any covariance is not positive definite, the error comes after all were
+    /// measured, so that users can repair all recordings at once.
     ///
     /// # Errors
-    /// [`Error::Window`], [`Error::Band`] and [`Error::Setting`] for features that do not fit the trials; faults of files; for covariances that are not
-    /// positive definite [`Error::NotFinite`], [`Error::NotFiniteCovariance`] or [`Error::Deficient`], in [`Error::Unfit`] if they are several;
-    /// [`Error::Interrupted`]; whatever `sink` returns.
+    /// [`Error::Window`], [`Error::Band`] and [`Error::Setting`] for features that do not fit the
+    /// trials; faults of files; [`Error::NotFinite`], [`Error::NotFiniteCovariance`] or
+    /// [`Error::Deficient`] for a covariance that is not positive definite, in [`Error::Unfit`] if
+    /// there are several; [`Error::Interrupted`]; any error of `sink`.
     pub fn each_covariances(
         &self,
         features: &Features,
@@ -70,46 +73,47 @@ impl Plan {
         let names = features.names(definition.interval);
         let making = features.making(definition.interval);
         let n = self.channels().len();
-        let work =
-            |runs: &[Run], about: About| -> Result<(Vec<Quality>, Result<Covariances, Error>), Error> {
-                let mut broken = None;
-                let mut workspace = CovarianceWorkspace::new(n)?;
-                let mut matrices = vec![0.0; about.origins.len() * features.inputs() * n * n];
-                let mut first = 0;
-                for run in runs {
-                    let size = features.inputs() * n * n;
-                    let own = &mut matrices[first * size..(first + run.epochs.len()) * size];
-                    let done = self.bands(run, &features.bands, progress, |band, filtered| {
-                        for (epoch, own) in run.epochs.iter().zip(own.chunks_exact_mut(size)) {
-                            let trial = &filtered[epoch.start * n..(epoch.start + length) * n];
-                            let places = own[band * windows.len() * n * n..].chunks_exact_mut(n * n);
-                            for (window, place) in windows.iter().zip(places) {
-                                let samples = &trial[window.start * n..window.end * n];
-                                workspace.estimate(features.estimator, samples, place)?;
-                            }
+        let work = |runs: &[PlannedRecording],
+                    about: About|
+         -> Result<(Vec<Quality>, Result<Covariances, Error>), Error> {
+            let mut broken = None;
+            let mut workspace = CovarianceWorkspace::new(n)?;
+            let mut matrices = vec![0.0; about.origins.len() * features.inputs() * n * n];
+            let mut first = 0;
+            for run in runs {
+                let size = features.inputs() * n * n;
+                let own = &mut matrices[first * size..(first + run.epochs.len()) * size];
+                let done = self.bands(run, &features.bands, progress, |band, filtered| {
+                    for (epoch, own) in run.epochs.iter().zip(own.chunks_exact_mut(size)) {
+                        let trial = &filtered[epoch.start * n..(epoch.start + length) * n];
+                        let places = own[band * windows.len() * n * n..].chunks_exact_mut(n * n);
+                        for (window, place) in windows.iter().zip(places) {
+                            let samples = &trial[window.start * n..window.end * n];
+                            workspace.estimate(features.estimator, samples, place)?;
                         }
-                        Ok(())
-                    });
-                    match done {
-                        // A filter spreads it over the whole run.
-                        Err(error @ Error::NotFinite { .. }) => {
-                            own.fill(f64::NAN);
-                            broken.get_or_insert(error);
-                        }
-                        other => other?,
                     }
-                    first += run.epochs.len();
-                    progress.file_done();
+                    Ok(())
+                });
+                match done {
+                    // A filter spreads the value over the whole run.
+                    Err(error @ Error::NotFinite { .. }) => {
+                        own.fill(f64::NAN);
+                        broken.get_or_insert(error);
+                    }
+                    other => other?,
                 }
-                let about = About { making: making.clone(), ..about };
-                let mut covariances = Covariances::new(about, names.clone(), matrices)?;
-                let qualities = covariances.quality()?;
-                let unfit = broken.or_else(|| covariances.check(&qualities, &extents).err());
-                if let (Some(metric), None) = (recentre, &unfit) {
-                    covariances.recentre(metric)?;
-                }
-                Ok((qualities, unfit.map_or(Ok(covariances), Err)))
-            };
+                first += run.epochs.len();
+                progress.file_done();
+            }
+            let about = About { making: making.clone(), ..about };
+            let mut covariances = Covariances::new(about, names.clone(), matrices)?;
+            let qualities = covariances.quality()?;
+            let unfit = broken.or_else(|| covariances.check(&qualities, &extents).err());
+            if let (Some(metric), None) = (recentre, &unfit) {
+                covariances.recentre(metric)?;
+            }
+            Ok((qualities, unfit.map_or(Ok(covariances), Err)))
+        };
         let (mut unfit, before) = (None, qualities.len());
         self.each_subject(SQUARE_MICROVOLTS, work, |(own, covariances)| {
             qualities.extend(own);
@@ -128,7 +132,7 @@ impl Plan {
         }
     }
 
-    /// The trials of all subjects in one band.
+    /// Returns the trials of all subjects in one band.
     ///
     /// # Errors
     /// As [`Plan::each_trials`].
@@ -144,10 +148,10 @@ impl Plan {
         Trials::new(About { making, ..self.about(MICROVOLTS) }, self.trial_length(), all)
     }
 
-    /// Gives the filtered trials of one subject after the other to `sink`.
+    /// Passes the filtered trials of each subject to `sink`, in order.
     ///
     /// # Errors
-    /// [`Error::Band`]; faults of files; [`Error::Interrupted`]; whatever `sink` returns.
+    /// [`Error::Band`]; faults of files; [`Error::Interrupted`]; any error of `sink`.
     pub fn each_trials(
         &self,
         band: Band,
@@ -155,7 +159,7 @@ impl Plan {
         sink: impl FnMut(Trials) -> Result<(), Error> + Send,
     ) -> Result<(), Error> {
         let (length, making) = (self.trial_length(), self.making_of_trials(band));
-        let work = |runs: &[Run], about: About| {
+        let work = |runs: &[PlannedRecording], about: About| {
             let n = about.channels.len();
             let mut all = Vec::with_capacity(about.origins.len() * length * n);
             for run in runs {
@@ -172,15 +176,16 @@ impl Plan {
         self.each_subject(MICROVOLTS, work, sink)
     }
 
-    /// Works on subjects in parallel, some at a time so that few are in memory, and passes the results on in order, while the next are worked on.
+    /// Processes subjects in parallel batches, so that few are in memory. Results are passed to
+    /// `sink` in order, while the next batch is processed.
     fn each_subject<B: Send>(
         &self,
         unit: &str,
-        work: impl Fn(&[Run], About) -> Result<B, Error> + Sync,
+        work: impl Fn(&[PlannedRecording], About) -> Result<B, Error> + Sync,
         mut sink: impl FnMut(B) -> Result<(), Error> + Send,
     ) -> Result<(), Error> {
         let mut pass_on = |done: Vec<Result<B, Error>>| done.into_iter().try_for_each(|result| sink(result?));
-        let one = |runs: &Vec<Run>| work(runs, self.about_runs(unit, runs));
+        let one = |runs: &Vec<PlannedRecording>| work(runs, self.about_runs(unit, runs));
         let mut waiting = Vec::new();
         for wave in self.subjects().chunks(SUBJECTS_PER_THREAD * rayon::current_num_threads()) {
             let (done, passed_on) = rayon::join(
@@ -193,10 +198,10 @@ impl Plan {
         pass_on(waiting)
     }
 
-    /// Reads a run and gives it to `sink` filtered to each band.
+    /// Reads a run, and passes it to `sink` once for each band, filtered.
     fn bands(
         &self,
-        run: &Run,
+        run: &PlannedRecording,
         bands: &[Band],
         progress: &impl Progress,
         mut sink: impl FnMut(usize, &[f64]) -> Result<(), Error>,
@@ -220,11 +225,11 @@ impl Plan {
         Ok(())
     }
 
-    /// The samples of a run at the rate of the definition: numbers, all of them.
-    fn raw(&self, run: &Run) -> Result<Vec<f64>, Error> {
+    /// Reads the samples of a run at the rate of the definition. All of them are finite.
+    fn raw(&self, run: &PlannedRecording) -> Result<Vec<f64>, Error> {
         let (definition, n) = (self.definition(), self.channels().len());
         let raw = samples(definition, &run.path, &run.places)?;
-        // The common case in one sweep without branches.
+        // One pass without branches for the common case.
         let finite = raw.iter().fold(true, |finite, sample| finite & sample.is_finite());
         if !finite && let Some(place) = raw.iter().position(|sample| !sample.is_finite()) {
             let channel = self.channels()[place % n].clone();

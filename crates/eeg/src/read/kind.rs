@@ -1,4 +1,4 @@
-//! What a file is, whatever its name.
+//! Detection of file formats, independent of the file name.
 
 use std::io::Read;
 use std::path::Path;
@@ -6,22 +6,22 @@ use std::path::Path;
 use super::mat;
 use crate::{Error, regular};
 
-/// How a file begins in which prepared data are kept.
+/// The first bytes of a file with prepared data.
 const ZIP: &[u8] = b"PK\x03\x04";
 
 /// The kind of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
-    /// Arrays of NumPy.
+    /// NumPy arrays.
     Npz,
-    /// Variables of MATLAB, of any level: the reader says which it reads.
+    /// MATLAB variables of any level; the reader refuses levels that it does not support.
     Mat,
-    /// Everything else: the reader of recordings says what it is not.
+    /// Everything else; the reader of recordings names unknown formats.
     Recording,
 }
 
 impl FileKind {
-    /// Looks at how a file begins.
+    /// Detects the format by the first bytes of a file.
     ///
     /// # Errors
     /// [`Error::File`] if it cannot be read.
@@ -29,7 +29,8 @@ impl FileKind {
         let mut start = Vec::with_capacity(mat::HEADER_LENGTH);
         let mut read = || {
             let file = regular::open(path)?;
-            // Reading a folder fails in words of the system; the reader of recordings has better ones.
+            // The system's error for a folder is unclear; the reader of recordings gives a better
+            // one.
             if file.metadata()?.is_file() {
                 file.take(mat::HEADER_LENGTH as u64).read_to_end(&mut start)?;
             }

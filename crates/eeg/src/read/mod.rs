@@ -1,5 +1,5 @@
-//! Readers of files, one format each. They stream: no file is held in memory as a whole, and nothing is allocated that the bytes actually
-//! there do not warrant.
+//! Readers of file formats. They stream: no file is held in memory as a whole, and allocations
+//! never exceed the bytes present.
 
 mod edf;
 mod kind;
@@ -7,4 +7,4 @@ mod mat;
 
 pub use edf::{EdfFault, EdfFile, EdfFormat, EdfHeader, EdfSignal, Field, Gap};
 pub use kind::FileKind;
-pub use mat::{MatArray, MatClass, MatFault, MatFile, MatVariable, Part};
+pub use mat::{MatArray, MatClass, MatFault, MatFile, MatVariable, VariablePart};

@@ -1,6 +1,7 @@
-//! Covariances packed small: `f32` Cholesky factors with their bytes sorted by significance, deflated.
+//! Compact storage of covariances: `f32` Cholesky factors, bytes sorted by significance, deflated.
 //!
-//! A covariance with condition number 1e5 loses its small eigenvalues to rounding in `f32`; its factor has condition number 300 and does not.
+//! In `f32`, a covariance with condition number 1e5 loses its small eigenvalues to rounding. Its
+//! factor has condition number 300 and does not.
 
 use std::io::{Read, Write};
 
@@ -13,10 +14,11 @@ use crate::covariance::mirror;
 use crate::prepare::Features;
 use crate::{About, Covariances, Definition, Error, Origin};
 
-/// Packs covariances of one input each; everything that a definition says is left out.
+/// Packs covariances with one input each. Everything in the definition is left out.
 ///
 /// # Errors
-/// [`Error::Packed`] if there are several inputs, a matrix is not positive definite, or an id has a blank.
+/// [`Error::Packed`] if there are several inputs, a matrix is not positive definite, or an id has a
+/// blank.
 pub fn encode(covariances: &Covariances) -> Result<Vec<u8>, Error> {
     let (n, trials) = (covariances.about.channels.len(), covariances.len());
     if covariances.inputs.len() != 1 {
@@ -37,7 +39,8 @@ pub fn encode(covariances: &Covariances) -> Result<Vec<u8>, Error> {
             numbers.extend(factor[i * n..=i * n + i].iter().map(|&entry| entry as f32));
         }
     }
-    // All first bytes, then all second ones, and so on: the exponents are alike and deflate well.
+    // All most significant bytes, then all second ones, and so on: the exponents are similar and
+    // deflate well.
     let bytes: Vec<[u8; 4]> = numbers.iter().map(|number| number.to_le_bytes()).collect();
     let mut encoder = DeflateEncoder::new(Vec::new(), Compression::best());
     let write = |encoder: &mut DeflateEncoder<Vec<u8>>| {
@@ -112,7 +115,7 @@ pub fn decode(definition: &Definition, packed: &[u8]) -> Result<Covariances, Err
     Covariances::new(about, features.names(definition.interval), matrices)
 }
 
-/// The lower triangular `L` with `L L^T = A`; nothing if there is none.
+/// The lower triangular `L` with `L L^T = A`; `None` if `A` is not positive definite.
 fn cholesky(n: usize, a: &[f64]) -> Option<Vec<f64>> {
     let mut l = vec![0.0; n * n];
     for i in 0..n {

@@ -1,8 +1,8 @@
-//! What can be wrong with prepared data.
+//! Faults of prepared data.
 
 use thiserror::Error;
 
-/// Why an archive of arrays is not a prepared dataset.
+/// Faults of a file with prepared data.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum StoreFault {
@@ -12,68 +12,68 @@ pub enum StoreFault {
         /// Its name.
         name: &'static str,
     },
-    /// An array has another shape.
+    /// An array has the wrong shape.
     #[error("`{name}` has the shape {shape:?}; it must be {expected}")]
     Shape {
         /// Its name.
         name: &'static str,
         /// Its shape.
         shape: Vec<usize>,
-        /// What it must be.
+        /// The expected shape.
         expected: String,
     },
-    /// A list that is longer than a file of this size can be meant to have.
+    /// A list is too long for a file of this size.
     #[error("`{name}` has {entries} entries in a file of {length} bytes")]
     Many {
-        /// Of which array.
+        /// The array.
         name: &'static str,
-        /// How many it has.
+        /// The number of entries.
         entries: usize,
-        /// The bytes of the file.
+        /// The length of the file in bytes.
         length: u64,
     },
-    /// Two classes or two channels of one name.
+    /// Two classes or two channels have the same name.
     #[error("`{name}` lists \"{twice}\" twice")]
     Twice {
-        /// Of which array.
+        /// The array.
         name: &'static str,
-        /// What is there twice.
+        /// The repeated name.
         twice: String,
     },
     /// The kind is neither trials nor covariances.
     #[error("`kind` is \"{kind}\"; it must be \"trials\" or \"covariances\"")]
     Kind {
-        /// What it is.
+        /// The value found.
         kind: String,
     },
-    /// An alignment that is not known here: later stages must not take the data for what they are not.
+    /// The alignment is unknown. Later stages must know it, to avoid aligning twice.
     #[error("`align` is \"{name}\"; it must be none, riemannian, log-euclidean or euclidean")]
     Align {
-        /// What it is.
+        /// The value found.
         name: String,
     },
-    /// Whether trials were scaled is neither yes nor no.
+    /// The z-score flag is neither 0 nor 1.
     #[error("`z_score` is {values:?}; it must be 0 or 1")]
     ZScore {
-        /// What it is.
+        /// The value found.
         values: Vec<i64>,
     },
     /// A label is not one of the classes.
     #[error("`y` has the label {label} at trial {trial}, but there are {classes} classes (counted from 0)")]
     Label {
-        /// Which trial.
+        /// The trial.
         trial: usize,
         /// Its label.
         label: i64,
         /// The number of classes.
         classes: usize,
     },
-    /// A number is not finite.
+    /// A value is not finite.
     #[error("`X` has {value} in trial {trial}")]
     NotFinite {
-        /// Which trial.
+        /// The trial.
         trial: usize,
-        /// What it is.
+        /// The value found.
         value: f64,
     },
     /// A covariance is not symmetric.
@@ -82,27 +82,27 @@ pub enum StoreFault {
         entry[0], entry[1], entry[1], entry[0]
     )]
     NotSymmetric {
-        /// Which trial.
+        /// The trial.
         trial: usize,
-        /// Which of its matrices.
+        /// The input: its index among the matrices of the trial.
         input: usize,
-        /// Row and column of the worst pair.
+        /// Row and column of the pair with the largest difference.
         entry: [usize; 2],
-        /// How much the two differ.
+        /// The difference of the pair.
         difference: f64,
     },
-    /// The sampling rate is no rate.
+    /// The sampling rate is not positive.
     #[error("`sfreq` is {sfreq}; it must be positive")]
     Rate {
-        /// What it is.
+        /// The value found.
         sfreq: f64,
     },
     /// The unit is unknown.
     #[error("`unit` is \"{unit}\"; it must be {expected}")]
     Unit {
-        /// What it is.
+        /// The value found.
         unit: String,
-        /// What it may be.
+        /// The permitted values.
         expected: &'static str,
     },
 }

@@ -1,4 +1,4 @@
-//! Reading.
+//! Reading of prepared data.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -11,12 +11,12 @@ use super::{NOT_ALIGNED, StoreFault};
 use crate::about::{MICROVOLTS, NO_UNIT, SQUARE_MICROVOLTS};
 use crate::names::first_twice;
 use crate::npz::{NpzFault, NpzFile};
-use crate::{About, Alignment, Covariances, Error, Expansion, Making, Origin, Trials};
+use crate::{About, Alignment, Covariances, Error, Expansion, Making, Origin, Trials, sample_by_sample};
 
-/// About what an entry of a list costs: its text, or the label and the three ids of a trial.
+/// Approximate memory of a list entry: its text, or the label and the three ids of a trial.
 const BYTES_PER_ENTRY: u64 = 128;
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Prepared {
     /// Trials with all their samples.
@@ -26,7 +26,7 @@ pub enum Prepared {
 }
 
 impl Prepared {
-    /// Classes, channels and origins, and how the data were made.
+    /// Classes, channels, origins and processing of the data.
     pub fn about(&self) -> &About {
         match self {
             Self::Trials(trials) => &trials.about,
@@ -35,13 +35,16 @@ impl Prepared {
     }
 }
 
-/// Reads prepared data, ours or written by NumPy. Without `kind`, arrays with equal last axes are covariances.
+/// Reads prepared data, written by fedspd or by NumPy. Without `kind`, an array whose last two axes
+/// are equal holds covariances.
 ///
 /// # Errors
-/// [`Error::File`], [`Error::Npz`] for a faulty archive, [`Error::Store`] for arrays that do not fit together.
+/// [`Error::File`], [`Error::Npz`] for a faulty archive, [`Error::Store`] for arrays that do not
+/// match.
 pub fn load(path: &Path) -> Result<Prepared, Error> {
     let mut archive = Archive { file: NpzFile::open(path)?, path };
-    // Shapes first: nothing is read that does not fit, and no list that the file is too small for.
+    // Shapes come first, so that no array with a wrong shape and no list too long for the file is
+    // read.
     let channels = archive.different("channels")?;
     if channels.is_empty() {
         return Err(Error::NoChannels { path: path.to_owned() });
@@ -60,7 +63,11 @@ pub fn load(path: &Path) -> Result<Prepared, Error> {
         return Err(archive.fault(StoreFault::NotFinite { trial: place / size, value: x[place] }));
     }
     if !covariances {
-        return Ok(Prepared::Trials(Trials::new(about, inputs, sample_by_sample(channels, inputs, &x))?));
+        return Ok(Prepared::Trials(Trials::new(
+            about,
+            inputs,
+            sample_by_sample(channels, inputs, &x, f64::clone),
+        )?));
     }
     archive.symmetric(channels, inputs, &x)?;
     let names = if archive.has("inputs") {
@@ -69,17 +76,6 @@ pub fn load(path: &Path) -> Result<Prepared, Error> {
         (0..inputs).map(|input| format!("input {input}")).collect()
     };
     Ok(Prepared::Covariances(Covariances::new(about, names, x)?))
-}
-
-/// Channels with all samples each become samples with all channels each, trial by trial.
-fn sample_by_sample(channels: usize, samples: usize, x: &[f64]) -> Vec<f64> {
-    let mut out = Vec::with_capacity(x.len());
-    for trial in x.chunks_exact((channels * samples).max(1)) {
-        for sample in 0..samples {
-            out.extend(trial[sample..].iter().step_by(samples));
-        }
-    }
-    out
 }
 
 struct Archive<'a> {
@@ -100,7 +96,7 @@ impl Archive<'_> {
         if self.has(name) { Ok(()) } else { Err(self.fault(StoreFault::Absent { name })) }
     }
 
-    /// Checks that covariances are symmetric: whoever wrote them may have mistaken something else for covariances.
+    /// Checks that covariances are symmetric: other programs may have stored something else.
     fn symmetric(&self, n: usize, inputs: usize, matrices: &[f64]) -> Result<(), Error> {
         use fedspd_manifold::Error::NotSymmetric;
         match check_symmetric(Simd::detect()?, n, matrices, 0..matrices.len() / (n * n)) {
@@ -124,7 +120,8 @@ impl Archive<'_> {
         Ok(trials)
     }
 
-    /// Whether trials are covariances, and how many inputs each has; or else how many samples.
+    /// Whether `X` holds covariances, with the number of inputs, or else with the number of
+    /// samples.
     fn kind(&mut self, trials: usize, channels: usize) -> Result<(bool, usize), Error> {
         self.have("X")?;
         let shape = self.file.shape("X")?;
@@ -151,7 +148,7 @@ impl Archive<'_> {
         Err(self.fault(StoreFault::Shape { name: "X", shape, expected }))
     }
 
-    /// A list of so many things in memory is no larger than the file can be meant to be.
+    /// Checks that a list in memory is not too large for the length of the file.
     fn warranted(&self, name: &'static str, entries: usize) -> Result<(), Error> {
         let length = self.file.length();
         let bytes = (entries as u64).saturating_mul(BYTES_PER_ENTRY);
@@ -214,7 +211,7 @@ impl Archive<'_> {
         Ok(making)
     }
 
-    /// A list of names that tell things apart.
+    /// Reads a list of distinct names.
     fn different(&mut self, name: &'static str) -> Result<Vec<String>, Error> {
         let names = self.names(name, None)?;
         match first_twice(&names) {
@@ -223,7 +220,7 @@ impl Archive<'_> {
         }
     }
 
-    /// A list of names, of a given length if there is one.
+    /// Reads a list of names, of a given length if there is one.
     fn names(&mut self, name: &'static str, length: Option<usize>) -> Result<Vec<String>, Error> {
         self.have(name)?;
         let shape = self.file.shape(name)?;
@@ -239,7 +236,7 @@ impl Archive<'_> {
         }
     }
 
-    /// One id per trial: texts, or numbers as texts.
+    /// Reads one id per trial: texts, or numbers converted to texts.
     fn ids(&mut self, name: &'static str, trials: usize) -> Result<Vec<String>, Error> {
         self.have(name)?;
         let shape = self.file.shape(name)?;

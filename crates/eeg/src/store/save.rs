@@ -1,4 +1,4 @@
-//! Writing.
+//! Writing of prepared data.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::prepare::{Features, Plan, Progress};
 use crate::{About, Alignment, Covariances, Error, Making, Quality, Trials};
 
 impl Covariances {
-    /// Writes them to a file, which appears when it is complete.
+    /// Writes the covariances to a file, which appears when it is complete.
     ///
     /// # Errors
     /// [`Error::File`].
@@ -30,7 +30,7 @@ impl Covariances {
 }
 
 impl Trials {
-    /// Writes them to a file, which appears when it is complete.
+    /// Writes the trials to a file, which appears when it is complete.
     ///
     /// # Errors
     /// [`Error::File`].
@@ -48,8 +48,9 @@ impl Trials {
 }
 
 impl Plan {
-    /// Prepares covariances and writes them subject by subject, without holding them all; returns what is known of them. The quality of each,
-    /// before recentring, is appended to `qualities`, also where it keeps the file from being written.
+    /// Prepares covariances and writes them subject by subject, without holding all in memory.
+    /// Returns their metadata. The quality of each matrix before recentring is appended to
+    /// `qualities`, even when bad covariances abort the export.
     ///
     /// # Errors
     /// As [`Plan::each_covariances`], and [`Error::File`].
@@ -74,11 +75,12 @@ impl Plan {
         Ok(about)
     }
 
-    /// Prepares trials and writes them subject by subject, without holding them all. `change` may align or scale the trials of each subject, and
-    /// sets their unit if it does. Returns what is known of them.
+    /// Prepares trials and writes them subject by subject, without holding all in memory. `change`
+    /// may align or scale the trials of each subject, and must then set their unit. Returns their
+    /// metadata.
     ///
     /// # Errors
-    /// As [`Plan::each_trials`], whatever `change` returns, and [`Error::File`].
+    /// As [`Plan::each_trials`], any error of `change`, and [`Error::File`].
     pub fn save_trials(
         &self,
         band: Band,
@@ -91,7 +93,7 @@ impl Plan {
         let mut rows = writer.float_rows::<f32>("X", &[self.trials(), n, self.trial_length()])?;
         let mut about = About { making: self.making_of_trials(band), ..self.about(MICROVOLTS) };
         self.each_trials(band, progress, |mut trials| {
-            // A subject without trials has nothing that could change.
+            // A subject without trials has nothing to change.
             if trials.is_empty() {
                 return Ok(());
             }
@@ -107,12 +109,12 @@ impl Plan {
     }
 }
 
-/// The shape of covariances: without an axis for inputs if there is one only.
+/// The shape of covariances: no axis for inputs if there is only one.
 fn shape(trials: usize, inputs: usize, n: usize) -> Vec<usize> {
     if inputs == 1 { vec![trials, n, n] } else { vec![trials, inputs, n, n] }
 }
 
-/// Samples with all channels each become channels with all samples each.
+/// Transposes a trial from samples x channels to channels x samples.
 fn channel_by_channel(trials: &Trials, trial: usize) -> Result<Vec<f32>, Error> {
     let (samples, channels) = (trials.trial(trial), &trials.about.channels);
     let mut row = Vec::with_capacity(samples.len());
@@ -147,7 +149,7 @@ fn write_about(writer: &mut NpzWriter, about: &About, kind: &str, inputs: &[Stri
     write_making(writer, &about.making)
 }
 
-/// What is not known is left out.
+/// Writes the processing; unknown entries are left out.
 fn write_making(writer: &mut NpzWriter, making: &Making) -> Result<(), Error> {
     let Making { estimator, align, z_score, bands, windows } = making;
     if let Some(estimator) = estimator {
@@ -163,7 +165,7 @@ fn write_making(writer: &mut NpzWriter, making: &Making) -> Result<(), Error> {
     Ok(())
 }
 
-/// As whole numbers if all are and would be written the same again, otherwise as texts.
+/// Writes ids as whole numbers if that keeps their spelling, otherwise as texts.
 fn write_ids<'a>(
     writer: &mut NpzWriter,
     name: &str,

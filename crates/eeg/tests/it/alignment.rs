@@ -28,7 +28,8 @@ fn recentring_equals_pyriemann() {
     }
 }
 
-/// Two subjects, two inputs: each subject and input has its own mean, which goes to the identity; what is not chosen is not touched.
+/// Two subjects, two inputs: each has its own mean, which becomes the identity. Other trials stay
+/// unchanged.
 #[test]
 fn every_subject_and_input_is_recentred_by_itself() {
     let (n, trials, inputs) = (4, 10, 2);
@@ -130,7 +131,8 @@ fn euclidean_alignment_whitens_the_mean() {
     );
 }
 
-/// A reference without full rank is named with its subject, its rank, the likely cause and a remedy: the inverse root would blow rounding up.
+/// A reference without full rank is reported with its subject, rank, likely cause and remedy: the
+/// inverse root would amplify rounding.
 #[test]
 fn a_reference_without_full_rank_is_an_error() {
     let (n, count, length) = (4, 6, 50);
@@ -142,7 +144,7 @@ fn a_reference_without_full_rank_is_an_error() {
         trials.align().unwrap_err()
     };
     for (change, cause, hint) in [
-        // What a filter leaves of a constant.
+        // The rounding that a filter leaves of a constant.
         (
             (|row| row[2] = 1e-12 * row[0]) as fn(&mut [f64]),
             "channel C2 is flat",
@@ -188,7 +190,7 @@ fn z_scores_have_mean_zero_and_variance_one() {
     let flat =
         Trials::new(about(2, 1), 3, vec![1.0, 5.0, 2.0, 5.0, 3.0, 5.0]).unwrap().z_score().unwrap_err();
     assert_eq!(flat.to_string(), "trial 0 (subject 7, session 0, run 4): channel C1 does not vary");
-    // Rounding is no signal.
+    // A channel with only rounding counts as flat.
     let mut rounding = Trials::new(about(2, 1), 3, vec![1.0, 1e-9, 2.0, -1e-9, 3.0, 0.0]).unwrap();
     assert_eq!(rounding.z_score().unwrap_err().to_string(), flat.to_string());
 }

@@ -121,7 +121,7 @@ fn deficient_covariances_are_refused_with_the_likely_cause() {
             "channels C1 and C4 are the same",
         ),
         (&average, 4, Cause::AverageReference, "the channels add up to zero"),
-        (&dependent, 4, Cause::Dependent, "channels depend on each other"),
+        (&dependent, 4, Cause::Dependent, "channels are linearly dependent"),
         (&short, 3, Cause::FewSamples { samples: 4 }, "it was made from 4 samples"),
     ];
     for (samples, rank, expected, text) in cases {
@@ -145,7 +145,7 @@ fn deficient_covariances_are_refused_with_the_likely_cause() {
     }
 }
 
-/// Each matrix is judged by its own window, and named with it.
+/// Each matrix is checked against its own window, and the error names that window.
 #[test]
 fn the_cause_is_that_of_the_matrix_at_fault() {
     let (n, length) = (5, 60);
@@ -157,7 +157,7 @@ fn the_cause_is_that_of_the_matrix_at_fault() {
     let covariances = Covariances::new(about(n, 1), names, [good, dependent].concat()).unwrap();
     let qualities = covariances.quality().unwrap();
     let cause = |freedom| {
-        // The first window is too short for five channels, but its matrix is not the one at fault.
+        // The first window is too short for five channels, but the faulty matrix is another one.
         let extents = [Extent { samples: 4, freedom: 3.0 }, Extent { samples: length, freedom }];
         let error = covariances.check(&qualities, &extents).unwrap_err();
         let start = "trial 0 (subject 7, session 0, run 4), 10-11 Hz, 1-3 s has a covariance of rank 4";

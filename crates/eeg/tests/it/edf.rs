@@ -1,4 +1,4 @@
-//! The reader of EDF and BDF.
+//! Tests of the EDF and BDF reader.
 
 use std::io::Cursor;
 
@@ -174,12 +174,12 @@ fn gaps_are_found_and_refused() {
     let gaps = [Gap { record: 2, start: 2.0, duration: 1.5 }, Gap { record: 3, start: 4.5, duration: -0.5 }];
     assert_eq!(file.gaps().unwrap(), gaps);
     let message =
-        "its records do not follow each other 2 times: a gap of 1.5 s at 2 s, an overlap of 0.5 s at 4.5 s";
+        "its records are not contiguous in 2 places: a gap of 1.5 s at 2 s, an overlap of 0.5 s at 4.5 s";
     assert_eq!(file.read(&[0]).unwrap_err().to_string(), message);
     assert_eq!(file.recording(&[0]).unwrap_err().to_string(), message);
     assert_eq!(file.annotations().unwrap(), []);
 
-    let message = "its records do not follow each other: a gap of 0.5 s at 3 s";
+    let message = "its records are not contiguous: a gap of 0.5 s at 3 s";
     let mut one = open(&plus("EDF+D", ["+0", "+1", "+2", "+3.5"]));
     assert_eq!(one.read(&[0]).unwrap_err().to_string(), message);
 
@@ -187,7 +187,7 @@ fn gaps_are_found_and_refused() {
     let many = Draft::edf(9).kind("EDF+D").signal("x", b"uV", &[0; 9]).annotations(&lists);
     assert_eq!(
         open(&many).read(&[0]).unwrap_err().to_string(),
-        "its records do not follow each other 8 times: a gap of 2 s at 1 s, a gap of 2 s at 4 s, a gap of 2 s at 7 s, \
+        "its records are not contiguous in 8 places: a gap of 2 s at 1 s, a gap of 2 s at 4 s, a gap of 2 s at 7 s, \
          a gap of 2 s at 10 s, a gap of 2 s at 13 s and 3 more"
     );
 }
@@ -228,7 +228,7 @@ fn a_signal_without_scale_is_refused_only_when_it_is_read() {
     assert!(file.read(&[0, 1]).is_err());
 }
 
-/// What the first of the steps that fails says about these bytes.
+/// Reads these bytes in all steps, and returns the first fault.
 fn fault(bytes: Vec<u8>) -> EdfFault {
     let all = |mut file: Memory| {
         let signals: Vec<usize> = file.header().sampled().collect();
@@ -244,7 +244,7 @@ fn sound() -> Vec<u8> {
     bytes
 }
 
-/// A sound file but for these fields: where they begin, their width and what they say.
+/// A valid file with changed fields: first byte, width and value of each.
 fn but<const N: usize>(fields: [(usize, usize, &[u8]); N]) -> Vec<u8> {
     let mut bytes = sound();
     for (first, width, value) in fields {
@@ -257,7 +257,7 @@ fn with(first: usize, width: usize, value: &[u8]) -> Vec<u8> {
     but([(first, width, value)])
 }
 
-/// With another number of the second signal.
+/// A valid file with another number for the second signal.
 fn signal(before: usize, value: &[u8]) -> Vec<u8> {
     with(place(3, before, 8, 1), 8, value)
 }
@@ -316,9 +316,9 @@ fn faults_of_records_and_scales_have_their_messages() {
         (with(244, 8, b"1s"), r#"the duration of a record is "1s", not a number"#),
         (with(244, 8, b"NaN"), r#"the duration of a record is "NaN", not a number"#),
         (with(244, 8, b"inf"), r#"the duration of a record is "inf", not a number"#),
-        (with(244, 8, b"-1"), "a record lasts -1.0 s, which gives its signals no rate"),
-        (with(244, 8, b"0"), "a record lasts 0.0 s, which gives its signals no rate"),
-        (with(244, 8, b"1e-310"), "a record lasts 1e-310 s, which gives its signals no rate"),
+        (with(244, 8, b"-1"), "a record lasts -1.0 s, so its signals have no sampling rate"),
+        (with(244, 8, b"0"), "a record lasts 0.0 s, so its signals have no sampling rate"),
+        (with(244, 8, b"1e-310"), "a record lasts 1e-310 s, so its signals have no sampling rate"),
         (signal(104, b"low"), r#"the physical minimum of signal 1 is "low", not a number"#),
         (signal(112, b""), r#"the physical maximum of signal 1 is "", not a number"#),
         (signal(120, b"0.5"), r#"the digital minimum of signal 1 is "0.5", not a whole number of 32 bits"#),
@@ -327,22 +327,19 @@ fn faults_of_records_and_scales_have_their_messages() {
         (signal(216, b"-2"), "signal 1 (`C4`) has -2 samples per record; there must be at least 1"),
         (
             signal(216, b"99999999"),
-            "cut off: of the 4 records declared, 0 are there and 799999976 bytes of the others are missing",
+            "cut off: the header declares 4 records, the file has 0 (missing bytes: 799999976)",
         ),
         (
             sound[..sound.len() - 1].into(),
-            "cut off: of the 4 records declared, 3 are there and 1 bytes of the others are missing",
+            "cut off: the header declares 4 records, the file has 3 (missing bytes: 1)",
         ),
-        (
-            sound[..1024].into(),
-            "cut off: of the 4 records declared, 0 are there and 56 bytes of the others are missing",
-        ),
+        (sound[..1024].into(), "cut off: the header declares 4 records, the file has 0 (missing bytes: 56)"),
         (
             with(236, 8, b"99999999"),
-            "cut off: of the 99999999 records declared, 4 are there and 1399999930 bytes of the others are missing",
+            "cut off: the header declares 99999999 records, the file has 4 (missing bytes: 1399999930)",
         ),
-        (with(236, 8, b"3"), "3 records are declared, but 4 are there (14 bytes too many)"),
-        (with(236, 8, b"0"), "0 records are declared, but 4 are there (56 bytes too many)"),
+        (with(236, 8, b"3"), "the header declares 3 records, the file has 4 (14 bytes too many)"),
+        (with(236, 8, b"0"), "the header declares 0 records, the file has 4 (56 bytes too many)"),
         (
             signal(120, b"32767"),
             "signal 1 (`C4`) has the digital minimum 32767, which is not below its maximum 32767",
@@ -412,10 +409,10 @@ fn faults_of_annotations_have_their_messages() {
             noted(b"\0\0+1\x14x\x14!!"),
             "record 1, byte 7 of signal 1 (`EDF Annotations`): it is not ended by a zero",
         ),
-        (untimed(Draft::edf(2)).bytes(), "discontinuous, but record 0 does not say when it begins"),
+        (untimed(Draft::edf(2)).bytes(), "discontinuous, but record 0 has no start time"),
         (
             untimed(Draft::edf(2)).annotations(&[list("+0", "", &[""]), list("+1", "", &["x"])]).bytes(),
-            "discontinuous, but record 1 does not say when it begins",
+            "discontinuous, but record 1 has no start time",
         ),
     ]);
 }
@@ -454,7 +451,7 @@ fn errors_name_the_file() {
     let bytes = plus("EDF+C", ["+0", "+1", "+2", "+3"]).bytes();
     std::fs::write(&path, &bytes[..bytes.len() - 20]).unwrap();
     let error = EdfFile::open(&path).unwrap_err();
-    let message = "cut off: of the 4 records declared, 2 are there and 20 bytes of the others are missing";
+    let message = "cut off: the header declares 4 records, the file has 2 (missing bytes: 20)";
     assert_eq!(error.to_string(), format!("{}: {message}", show(&path)));
     assert_eq!(error.hint().unwrap(), "the file was cut off on the way: copy or download it again");
 }
@@ -516,7 +513,7 @@ proptest! {
     }
 }
 
-/// The largest number of bytes in use at once while a file is read in all ways.
+/// The peak memory in bytes while a file is read in all ways.
 fn largest_memory(bytes: &[u8]) -> u64 {
     let read = || {
         let Ok(mut file) = EdfFile::new(Cursor::new(bytes)) else { return };
@@ -546,14 +543,14 @@ fn damaged_files_neither_panic_nor_take_memory() {
         let mut bytes = sound[round % sound.len()].clone();
         for _ in 0..rng.random_range(1..4) {
             let place = rng.random_range(0..bytes.len());
-            // Digits and signs get further than other bytes.
+            // Digits and signs are parsed further than other bytes.
             bytes[place] =
                 if rng.random() { rng.random() } else { b"0123456789-+. "[rng.random_range(0..14)] };
         }
         if rng.random_ratio(1, 4) {
             bytes.truncate(rng.random_range(0..bytes.len()));
         }
-        // A text of two bytes becomes an annotation with a string: nothing grows more than that.
+        // A text of two bytes becomes an annotation with a string: nothing else grows more.
         let limit = 64 * bytes.len() as u64 + 4096;
         let memory = largest_memory(&bytes);
         assert!(memory <= limit, "round {round}: {memory} bytes for a file of {}", bytes.len());

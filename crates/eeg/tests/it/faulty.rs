@@ -1,4 +1,4 @@
-//! Signals that are read without a fault and still cannot be used: each is named with its file or its trial.
+//! Readable signals that cannot be used: errors name the file or the trial.
 
 use std::path::Path;
 
@@ -10,7 +10,8 @@ use crate::support::edf::{Draft, list};
 use crate::support::mat::{dims, doubles, file, flags, matrix, name, vector};
 use crate::support::noise;
 
-/// Two trials of 300 samples of three channels at 200 Hz, and what is asked for of them: the second and third channel.
+/// Two trials of 300 samples of three channels at 200 Hz, of which the second and third channel are
+/// requested.
 fn matlab(folder: &Path, data: &[Vec<u8>]) -> Result<Trials, Error> {
     write_matlab(&folder.join("1.mat"), data);
     let plan = plan_of_matlab(folder)?;
@@ -52,7 +53,7 @@ fn pauses_of_any_length_are_refused() {
     }
 }
 
-/// They are not read where there are not as many as trials: a small file could declare millions.
+/// Labels are not read unless there are as many as trials: a small file could declare millions.
 #[test]
 fn labels_are_counted_before_they_are_read() {
     let folder = tempfile::tempdir().unwrap();
@@ -73,7 +74,8 @@ fn complex_signals_are_refused() {
     assert!(error.contains("`data`") && error.contains("complex"), "{error}");
 }
 
-/// A number that is none is named where it is, not where the mean of its trial has spread it; what nobody asked for may be anything.
+/// A NaN is reported at its own sample, before the mean of the trial spreads it. Channels that are
+/// not requested may hold any value.
 #[test]
 fn a_nan_is_named_with_its_trial_sample_and_channel() {
     let folder = tempfile::tempdir().unwrap();
@@ -93,7 +95,8 @@ fn a_nan_is_named_with_its_trial_sample_and_channel() {
     }
 }
 
-/// A filter spreads it over the recording, whose trials are all told to be no numbers; those of others are measured all the same.
+/// A filter spreads the NaN over the recording, so all its trials count as not finite. Other
+/// recordings are still measured.
 #[test]
 fn recordings_with_a_nan_are_in_the_report_of_quality() {
     let folder = tempfile::tempdir().unwrap();
@@ -112,7 +115,7 @@ fn recordings_with_a_nan_are_in_the_report_of_quality() {
     assert!(qualities[2..].iter().all(|quality| quality.is_fit(2)) && !path.exists());
 }
 
-/// A recording of two channels whose records of 160 samples last so long, with an event.
+/// A recording of two channels and one event, with records of 160 samples and this duration.
 fn recording(folder: &Path, duration: &str, amplitude: f64, resample: bool) -> Result<Plan, Error> {
     let values: Vec<i32> = noise(3, 2 * 8 * 160).iter().map(|x| (x * 1000.0) as i32).collect();
     let limits = [-32768.0 * amplitude, 32767.0 * amplitude].map(|limit| format!("{limit:.1e}"));
@@ -145,29 +148,31 @@ fn rates_that_cannot_be_resampled_are_named_with_their_file() {
     assert!(text.starts_with(&format!("{path}: 159.88")), "{text}");
     assert!(
         text.ends_with(
-            "Hz cannot be resampled to 160 Hz: their ratio must be one of whole numbers up to 1000, and at most 16"
+            "Hz cannot be resampled to 160 Hz: their ratio must be at most 16, and a fraction of whole numbers up to 1000"
         ),
         "{text}"
     );
     assert_eq!(error.hint().unwrap(), "leave the subject out, or resample its files with another program");
-    // So near that a trial has as many samples.
+    // The rates are so close that a trial has the same number of samples.
     let refused = recording(folder.path(), "1.0007", 1.0, false).unwrap_err().to_string();
     assert!(refused.starts_with(&path) && refused.ends_with(" Hz instead of 160 Hz"), "{refused}");
 }
 
-/// 160 samples in 1.1 s are 145.45... Hz, which has no exact number: the resampled recording is as long as the ratio of whole numbers says, 11 to 10.
+/// 160 samples in 1.1 s are 145.45... Hz, which is not exact in binary. The resampled length
+/// follows the exact ratio, 11 to 10.
 #[test]
 fn rounding_of_a_rate_does_not_lengthen_a_recording() {
     let folder = tempfile::tempdir().unwrap();
     let plan = recording(folder.path(), "1.1", 1.0, true).unwrap();
     let trials = plan.all_trials(plan.definition().band, &()).unwrap();
     assert_eq!((trials.len(), trials.length()), (1, 481));
-    // Twenty times as many samples as there are: the header is wrong, or the recording of no use.
+    // Twenty times as many samples as in the file: the header is wrong, or the recording is
+    // useless.
     let slow = recording(folder.path(), "20", 1.0, true).unwrap_err().to_string();
-    assert!(slow.ends_with("8 Hz cannot be resampled to 160 Hz: their ratio must be one of whole numbers up to 1000, and at most 16"), "{slow}");
+    assert!(slow.ends_with("8 Hz cannot be resampled to 160 Hz: their ratio must be at most 16, and a fraction of whole numbers up to 1000"), "{slow}");
 }
 
-/// 110 samples in 1.1 s are 100 Hz, whatever 110 divided by 1.1 is in binary numbers.
+/// 110 samples in 1.1 s are 100 Hz, even if 110 divided by 1.1 is rounded in binary.
 #[test]
 fn rates_that_differ_by_rounding_are_one_rate() {
     let folder = tempfile::tempdir().unwrap();

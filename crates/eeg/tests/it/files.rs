@@ -1,4 +1,4 @@
-//! The files of a dataset: found wherever they are, downloaded one by one or in archives, verified.
+//! The files of a dataset: search, single downloads, archives, and verification.
 
 use std::io::Write;
 use std::path::Path;
@@ -54,7 +54,7 @@ fn files_are_downloaded_once_and_verified() {
     assert_eq!(paths, ["/data/S001/S001R04.edf", "/data/S002/S002R04.edf"]);
     assert_eq!(states(&small, &locations), state(State::Good));
 
-    // A changed file is not overwritten, but named.
+    // A changed file is reported, not overwritten.
     let path = folder.path().join("physionet-mi/S001/S001R04.edf");
     std::fs::write(&path, "other").unwrap();
     assert!(matches!(states(&small, &locations)[0].1, State::Wrong { .. }));
@@ -98,7 +98,7 @@ fn archive() -> Vec<u8> {
     zip.finish().unwrap().into_inner()
 }
 
-/// Weibo2014 with three subjects, whose archive is at this server.
+/// Weibo2014 with three subjects, with its archive on this server.
 fn weibo(server: &Server) -> Definition {
     let mut weibo = definition("weibo2014").unwrap();
     weibo.subjects = Some("1-3".parse().unwrap());
@@ -106,7 +106,7 @@ fn weibo(server: &Server) -> Definition {
     weibo
 }
 
-/// What became of each file.
+/// The outcome of each file.
 #[derive(Default)]
 struct Told {
     done: Vec<(String, Fetched)>,
@@ -123,7 +123,8 @@ impl Progress for Told {
     }
 }
 
-/// Two processes may want the same file: the second waits while the first unpacks, and takes what it finds.
+/// Two processes may want the same file: the second waits while the first unpacks, and uses the
+/// result.
 #[test]
 fn an_archive_is_unpacked_by_one_at_a_time() {
     let folder = tempfile::tempdir().unwrap();
@@ -147,7 +148,7 @@ fn an_archive_is_unpacked_by_one_at_a_time() {
     assert_eq!(std::fs::read_to_string(home.join("subject_1.mat")).unwrap(), "of the first");
 }
 
-/// What is told is of the files of the dataset: the archive they come in is none of them.
+/// Progress is reported for the files of the dataset, not for their archive.
 #[test]
 fn files_of_archives_are_counted_once_each() {
     let bytes = archive();
@@ -194,7 +195,8 @@ fn archives_are_unpacked_subject_by_subject() {
     assert!(error.to_string().ends_with("no entry begins with \"kyf\""), "{error}");
 }
 
-/// An archive that lies where files are looked for is used before the network; it stays where it is, and what is in it goes home.
+/// An archive in any searched folder is used before the network. It stays there, and its files go
+/// to the download folder.
 #[test]
 fn archives_are_found_wherever_files_are() {
     for layout in ["", "weibo2014", "MNE-weibo-2014"] {
@@ -210,7 +212,7 @@ fn archives_are_found_wherever_files_are() {
     }
 }
 
-/// An archive whose checksum is published is compared with it; what is wrong is neither kept nor unpacked.
+/// A published checksum of an archive is checked; a wrong archive is neither kept nor unpacked.
 #[test]
 fn archives_are_checked_if_their_checksum_is_published() {
     let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
@@ -244,7 +246,8 @@ fn archives_are_checked_if_their_checksum_is_published() {
     }
 }
 
-/// The files of every session and run are listed, and nothing is made up where the definition does not list them.
+/// The files of every session and run are listed. Nothing is invented where the definition lists
+/// none.
 #[test]
 fn files_of_every_session_are_listed() {
     let base = "name = \"mine\"\nformat = \"edf\"\nfiles = \"{subject}/{session}_{run}.edf\"\nsfreq = 160\ninterval = [0, 3]\nband = [8, 32]\nevents = [{ classes = { T1 = \"one\" } }]\nsource = { base = \"https://example.org/\" }\n";
@@ -283,7 +286,7 @@ fn a_dataset_of_ones_own_may_have_no_source() {
     assert_eq!(error.to_string(), "there is no subject 110");
 }
 
-/// Definitions of one's own may bring checksums along.
+/// User-defined datasets may include checksums.
 #[test]
 fn checksums_are_read_from_a_list_beside_the_definition() {
     let folder = tempfile::tempdir().unwrap();

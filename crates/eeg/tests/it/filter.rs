@@ -151,12 +151,14 @@ fn impossible_bands_are_refused_with_their_numbers() {
         let error = ZeroPhase::band_pass(Band { low, high }, 160.0).unwrap_err();
         assert_eq!(
             error.to_string(),
-            format!("the band {low}-{high} Hz does not rise between 0 and 80 Hz, half the sampling rate")
+            format!(
+                "the band {low}-{high} Hz must have increasing edges between 0 and 80 Hz, half the sampling rate"
+            )
         );
     }
 }
 
-/// A filter whose poles are one to rounding would give rounding, or no numbers at all.
+/// With poles at 1 up to rounding, a filter would output rounding or NaN.
 #[test]
 fn bands_too_narrow_or_too_low_for_numbers_are_refused() {
     for (low, high) in [(1e-9, 32.0), (8.0, 8.000_000_1)] {
@@ -207,7 +209,7 @@ fn rates_without_a_small_ratio_are_refused() {
         assert_eq!(
             error.to_string(),
             format!(
-                "{from} Hz cannot be resampled to {to} Hz: their ratio must be one of whole numbers up to 1000, and at most 16"
+                "{from} Hz cannot be resampled to {to} Hz: their ratio must be at most 16, and a fraction of whole numbers up to 1000"
             )
         );
     }

@@ -1,4 +1,4 @@
-//! A look at a recording needs no more memory than a record of it.
+//! Inspection needs no more memory than one record.
 
 use fedspd_eeg::Inspection;
 
@@ -16,7 +16,7 @@ fn long_recordings_are_not_held_in_memory() {
     std::fs::write(&path, draft.bytes()).unwrap();
     let mut look = None;
     let most = allocation_counter::measure(|| look = Some(Inspection::of(&path).unwrap())).bytes_max;
-    // As numbers the samples have 1.6 MB, in the file 400 kB.
+    // The samples take 1.6 MB as `f64` and 400 kB in the file.
     assert!(most < 100_000, "{most} bytes");
 
     let look = look.unwrap();

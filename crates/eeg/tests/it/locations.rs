@@ -1,4 +1,4 @@
-//! Where data are looked for, and where they go.
+//! Folders that are searched, and folders for downloads.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -64,7 +64,7 @@ fn folders_are_searched_in_order_and_every_layout_in_each() {
     let locations = Locations::new(Some(&explicit), &environment);
     assert_eq!(locations.folders(), [at("explicit"), at("ours"), at("mne"), at("platform")]);
 
-    // From the last place to the first: each time, the new one wins.
+    // From the last folder to the first: each new one takes precedence.
     let mut physionet = definition("physionet-mi").unwrap();
     physionet.runs = Some(vec!["4".into()]);
     let (first, mut roots) = ("1".parse().unwrap(), physionet.roots(&locations));

@@ -1,5 +1,6 @@
-//! Readers, filters, trials, covariances and their alignment: golden values of MNE, SciPy, scikit-learn and pyRiemann, the properties of
-//! `algorithms.md` section 8 that concern data, and every message that bad input can get.
+//! Tests of readers, filters, trials, covariances and alignment: golden values of MNE, SciPy,
+//! scikit-learn and pyRiemann, the data properties of `algorithms.md` section 8, and every message
+//! for bad input.
 #![allow(clippy::unwrap_used)] // helpers of tests may panic as tests do
 
 mod alignment;

@@ -1,4 +1,4 @@
-//! MAT-files.
+//! Tests of the MAT-file reader.
 
 use std::fs;
 use std::io::Cursor;
@@ -42,7 +42,7 @@ fn open(bytes: &[u8]) -> Result<MatFile<Cursor<&[u8]>>, Error> {
     MatFile::new(Cursor::new(bytes), "x.mat")
 }
 
-/// Walks over a file and reads all that can be read, in pieces of 7.
+/// Reads all readable variables of a file, in pieces of 7.
 fn walk(bytes: &[u8]) -> Result<usize, Error> {
     let mut file = open(bytes)?;
     let mut count = 0;
@@ -125,7 +125,7 @@ fn what_cannot_be_read_as_numbers_is_named() {
     assert_eq!(message("cell"), ("`cell` is of class cell, not an array of numbers".into(), own.clone()));
     assert_eq!(message("sparse"), ("`sparse` is of class sparse, not an array of numbers".into(), own));
     assert_eq!(message("complex"), ("`complex` is complex where real numbers are needed".into(), None));
-    let missing = "there is no variable `label`, only `double`, `single`, `char`, `logical`, `complex`, \
+    let missing = "there is no variable `label`; the file has `double`, `single`, `char`, `logical`, `complex`, \
                    `scalar`, `empty`, `cell` and 11 more";
     assert_eq!(message("label"), (missing.into(), None));
 }
@@ -213,7 +213,7 @@ fn every_bad_file_has_its_message() {
         ),
         ("version", with(124, &[0, 3]), "a MATLAB file of version 0x0300; only 0x0100 is known"),
         ("byte order", with(126, b"XX"), "not a MATLAB file"),
-        ("tag cut off", good[..133].to_vec(), "cut off at byte 128: 5 bytes of a tag of 8"),
+        ("tag cut off", good[..133].to_vec(), "cut off at byte 128: the file has 5 of the 8 bytes of a tag"),
         (
             "element cut off",
             good[..150].to_vec(),
@@ -322,12 +322,12 @@ fn every_bad_file_has_its_message() {
         (
             "more than the data",
             file(&[matrix(&[flags(6), dims(&[1, 1]), name("x"), doubles(&[1.0]), doubles(&[1.0])])]),
-            "`x` is followed by bytes that belong to nothing",
+            "`x` is followed by unexpected bytes",
         ),
         (
             "more in the stream",
             file(&[compressed(&[vector("x", &[1.0]), vector("y", &[1.0])].concat())]),
-            "`x` is followed by bytes that belong to nothing",
+            "`x` is followed by unexpected bytes",
         ),
     ];
     for (what, bytes, message) in rows {
@@ -340,7 +340,7 @@ fn every_bad_file_has_its_message() {
 fn bombs_are_refused_and_the_numbers_said() {
     let message = |bytes: &[u8]| walk(bytes).unwrap_err().to_string();
     let rule = "(1032 times as many up to 4194304, 200 times beyond)";
-    // The size of what is deflated is the encoder's business.
+    // The deflated size depends on the encoder.
     let nothing = compressed(&tagged(14, 1 << 30, &[]));
     let size = nothing.len() - 8;
     let expected = format!(
@@ -361,7 +361,7 @@ fn bombs_are_refused_and_the_numbers_said() {
     let hint = "measured signals do not shrink that much; if it is what you want, save it uncompressed with \
                 `save(..., '-v6')`";
     assert_eq!(walk(&bomb).unwrap_err().hint(), Some(hint.to_owned()));
-    // Large and constant, but not too large.
+    // Large and constant, but below the limit.
     let zeros = element(9, &vec![0; 3 << 20]);
     let zeros = compressed(&matrix(&[flags(6), dims(&[1, 3 << 17]), name("x"), zeros]));
     assert_eq!(walk(&file(&[zeros])).unwrap(), 3 << 17);
@@ -406,7 +406,8 @@ fn after_a_bad_variable_the_walk_goes_on_and_after_a_bad_element_it_ends() {
 
 #[test]
 fn odd_but_valid_variables_are_read() {
-    // Objects of new-style classes have no dimensions; padding may be missing at the end; a logical may be of any class.
+    // Objects of new-style classes have no dimensions; padding may be missing at the end; a logical
+    // may have any class.
     let opaque = matrix(&[flags(17), name("text"), name("MCOS"), name("string")]);
     let unpadded = tagged(14, 59, &[flags(9), dims(&[1, 3]), name("u"), tagged(2, 3, &[1, 2, 3])].concat());
     let logical = matrix(&[flags(0x0206), dims(&[1, 1]), name("l"), doubles(&[1.0])]);
@@ -460,7 +461,7 @@ fn lying_headers_allocate_little() {
             assert!(walk(&lie).is_err());
             assert!(open(&lie).unwrap().numbers("x").is_err());
         });
-        // The window and the tables of the inflater, twice, and a buffer.
+        // Window and tables of the inflater, twice, and a buffer.
         assert!(info.bytes_max < 256 << 10, "{} bytes", info.bytes_max);
     }
 }

@@ -1,4 +1,4 @@
-//! `PhysionetMI` as it is built in, on recordings made here: all 64 channels, six runs, no real data.
+//! The built-in `PhysionetMI` on synthetic recordings: all 64 channels, six runs, no real data.
 
 use std::path::Path;
 
@@ -14,7 +14,8 @@ use crate::support::{distance, golden, noise};
 const SECONDS: usize = 12;
 const SFREQ: usize = 160;
 
-/// A recording of noise with a rest and one trial of each class; `scale` is what a step of the converter is worth in `unit`.
+/// A recording of noise with a rest and one trial of each class; `scale` is one digital step in
+/// `unit`.
 fn write(path: &Path, seed: u64, unit: &str, scale: f64) {
     write_at(SFREQ, path, seed, unit, scale);
 }
@@ -74,8 +75,9 @@ fn runs_come_in_the_order_of_moabb() {
     assert_eq!(names, [one, one, one, two, two, two].concat());
 }
 
-/// Property 60, the part of the data: whatever the unit of the file, covariances are in square microvolts, so that the guard of the network against
-/// volts has nothing to find. (That it finds volts is tested there.)
+/// Property 60 for the data: covariances are in square microvolts, whatever the unit of the file,
+/// so the network's check for volts finds nothing. (Its detection of volts is tested with the
+/// network.)
 #[test]
 fn recordings_in_other_units_give_the_same_covariances() {
     let folder = tempfile::tempdir().unwrap();
@@ -86,7 +88,7 @@ fn recordings_in_other_units_give_the_same_covariances() {
     };
     let microvolts = covariances("uV", 1.0);
     assert_eq!(microvolts.about.unit, "uV^2");
-    // The limits in the header have eight characters, of which volts use up some for zeros.
+    // Limits in the header have eight characters, of which volts use some for zeros.
     for (unit, scale, tolerance) in [("mV", 1e-3, 1e-9), ("V", 1e-6, 1e-3)] {
         let other = covariances(unit, scale);
         assert_eq!(other.about, microvolts.about);
@@ -95,7 +97,8 @@ fn recordings_in_other_units_give_the_same_covariances() {
     }
 }
 
-/// Half a second of a band of one hertz: 80 samples of 64 channels, but hardly one of them independent of the others.
+/// Half a second of a band of one hertz: 80 samples of 64 channels, but about one independent
+/// sample.
 #[test]
 fn a_narrow_band_over_a_short_window_is_named_as_the_cause() {
     let folder = tempfile::tempdir().unwrap();
@@ -111,7 +114,8 @@ fn a_narrow_band_over_a_short_window_is_named_as_the_cause() {
     assert!(message.ends_with(end), "{message}");
 }
 
-/// A recording at 128 Hz is excluded by name with the rate that was measured; who asks for it all the same is refused, or has it resampled.
+/// A subject recorded at 128 Hz is excluded with the measured rate. On explicit request it is
+/// refused, or resampled.
 #[test]
 fn subject_88_is_excluded_with_its_rate() {
     let folder = tempfile::tempdir().unwrap();
@@ -132,7 +136,7 @@ fn subject_88_is_excluded_with_its_rate() {
         alone.to_string(),
         "subject 88 is left out: recorded at 128 Hz instead of 160 Hz (measured: 128 Hz)"
     );
-    assert_eq!(alone.hint().unwrap(), "--resample takes recordings at another rate");
+    assert_eq!(alone.hint().unwrap(), "--resample accepts recordings at another rate");
     let refused = plan(Definition { excluded: Vec::new(), ..one_run() }, "88", false).unwrap_err();
     let name = path("S088").display().to_string();
     assert_eq!(
@@ -147,7 +151,8 @@ fn subject_88_is_excluded_with_its_rate() {
     assert_eq!((trials.about.subjects(), trials.len(), trials.length()), (vec!["1", "88"], 4, 481));
 }
 
-/// The recordings of `real-events.csv`, with the rate, length and annotations that were published, and nothing on one channel.
+/// The recordings of `real-events.csv` with the published rates, lengths and annotations, and one
+/// channel of zeros.
 fn write_published(folder: &Path) {
     let table = std::fs::read_to_string(golden("eeg/real-events.csv")).unwrap();
     let rows: Vec<Vec<&str>> = table.lines().skip(1).map(|row| row.split(',').collect()).collect();
@@ -168,7 +173,8 @@ fn write_published(folder: &Path) {
     }
 }
 
-/// What was published gives an ordinary subject 90 trials and subject 104 two fewer, 21 to 24 of each class, and leaves three out for their rate.
+/// With the published annotations, subject 1 has 90 trials and subject 104 has 88, 21 to 24 of each
+/// class. Three subjects are excluded for their rate.
 #[test]
 fn published_annotations_give_the_known_numbers_of_trials() {
     let folder = tempfile::tempdir().unwrap();

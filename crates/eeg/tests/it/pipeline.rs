@@ -1,4 +1,5 @@
-//! From files to trials and covariances: plans, golden values of MNE and MOABB's definitions, and what is refused (property 58).
+//! From files to trials and covariances: plans, golden values of MNE, MOABB's definitions, and
+//! refusals (property 58).
 
 use std::path::{Path, PathBuf};
 
@@ -81,7 +82,7 @@ fn windows_and_bands_are_covariances_of_their_own() {
             "8-32 Hz, 1-3 s"
         ]
     );
-    // The window of half a second from its own samples.
+    // The covariance of a window of half a second equals that of its samples.
     let trials = plan.all_trials(BAND, &()).unwrap();
     let mut expected = vec![0.0; 36];
     let mut workspace = fedspd_eeg::CovarianceWorkspace::new(6).unwrap();
@@ -107,7 +108,7 @@ fn windows_and_bands_are_covariances_of_their_own() {
     assert_eq!(message(&[], &[BAND, slow, BAND]), "the band 8-32 Hz is given twice");
 }
 
-/// One name, one matrix.
+/// Equal names mean equal matrices.
 #[test]
 fn a_window_as_long_as_the_trial_is_the_trial() {
     let plan = plan(|_| (), &subjects("1")).unwrap();
@@ -127,7 +128,7 @@ fn windows_before_the_event_have_a_name_that_can_be_read() {
     assert_eq!(covariances.inputs, ["8-32 Hz, -0.5..0.5 s"]);
 }
 
-/// What begins no trial is counted, and a class that never comes is noticed.
+/// Annotations without a class are counted, and classes without a trial are reported.
 #[test]
 fn unknown_annotations_and_empty_classes_are_reported() {
     let plan = plan(|_| (), &subjects("1")).unwrap();
@@ -242,7 +243,7 @@ fn excluded_subjects_are_left_out_with_their_reason_and_rate() {
         error.to_string(),
         "subject 1 is left out: recorded at 128 Hz instead of 160 Hz (measured: 160 Hz)"
     );
-    // The exclusion is for the rate alone, which resampling mends.
+    // The exclusion is only for the rate, and resampling removes it.
     let options = PlanOptions { resample: true, ..subjects("1-2") };
     let plan = Plan::new(physionet(exclude), &roots, &options).unwrap();
     assert_eq!(plan.about("uV").subjects(), ["1", "2"]);
@@ -262,18 +263,18 @@ fn what_is_missing_is_named() {
     assert_eq!(error.to_string(), "there is no subject 110");
     let error = message(|d| d.channels.as_mut().unwrap().push("Cz".into()), "1");
     let path = root.join("S001/S001R04.edf");
-    assert_eq!(error.to_string(), format!("{}: channel Cz is not there", path.display()));
+    assert_eq!(error.to_string(), format!("{}: channel Cz is missing", path.display()));
     assert_eq!(
         error.hint().unwrap(),
         "the file has Fc5., Fc3., Fc1., Fcz., Fc2., Fc4.; the definition can rename channels under [rename]"
     );
     let twice = message(|d| drop(d.rename.insert("Fc3.".into(), "FC5".into())), "1");
-    assert_eq!(twice.to_string(), format!("{}: channel FC5 is there 2 times", path.display()));
+    assert_eq!(twice.to_string(), format!("{}: channel FC5 is present 2 times", path.display()));
     let error = Plan::new(physionet(|_| ()), &[], &PlanOptions::default()).unwrap_err();
     assert_eq!(error.to_string(), "S001/S001R04.edf is not in any folder (none was given)");
 }
 
-/// A definition of one's own: files are found by their names, all channels are taken.
+/// A user-defined dataset: files are found by name, and all channels are used.
 #[test]
 fn a_dataset_of_ones_own_needs_no_more_than_a_definition() {
     let text = r#"
@@ -294,7 +295,7 @@ fn a_dataset_of_ones_own_needs_no_more_than_a_definition() {
     plan.covariances(&Features::whole_trial(Band { low: 8.0, high: 30.0 }), None, &()).unwrap();
 }
 
-/// Where files are searched for, runs still come in the definition's order, session by session.
+/// Runs found by search keep the definition's order, session by session.
 #[test]
 fn runs_of_searched_datasets_keep_the_order_of_the_definition() {
     let folder = tempfile::tempdir().unwrap();
@@ -330,7 +331,7 @@ fn runs_of_searched_datasets_keep_the_order_of_the_definition() {
     assert_eq!(ids, expected);
 }
 
-/// Sessions that a definition lists need no search, and come in its order.
+/// Sessions listed in a definition need no search, and keep its order.
 #[test]
 fn listed_sessions_come_in_their_order() {
     let folder = tempfile::tempdir().unwrap();
@@ -414,7 +415,7 @@ fn a_subject_without_trials_is_no_trouble_for_the_others() {
 
     let error = Plan::new(of_one_folder(""), &roots, &subjects("2")).unwrap_err();
     let name = folder.path().join("S2.edf");
-    assert_eq!(error.to_string(), format!("{}: no event gives a trial (0 were dropped)", name.display()));
+    assert_eq!(error.to_string(), format!("{}: no event gives a trial (dropped: 0)", name.display()));
     assert_eq!(
         error.hint().unwrap(),
         "annotations are `T0`, `X1`, `X2`; `events` must name those that begin trials"
@@ -429,7 +430,10 @@ fn trials_of_matlab_files_do_not_reach_into_the_next() {
     small.mat.as_mut().unwrap().channels = ["Fp1", "CB1", "Fpz", "VEO", "Fp2"].map(String::from).to_vec();
     small.interval = [3.0, 8.0];
     let error = Plan::new(small, &[golden("eeg")], &PlanOptions::default()).unwrap_err();
-    assert!(error.to_string().ends_with("subject_1.mat: trials have 8 s, the interval is 3-8 s"), "{error}");
+    assert!(
+        error.to_string().ends_with("subject_1.mat: trials last 8 s, but the interval is 3-8 s"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -466,12 +470,12 @@ events = [{ classes = { T1 = "one" } }]
         (
             "sfreq = 160",
             "sfreq = 160\nsessions = [\"1\"]",
-            "mine.toml: `sessions` is a list, but `files` has no place {session}",
+            "mine.toml: `sessions` is a list, but `files` has no placeholder {session}",
         ),
         (
             "sfreq = 160",
             "sfreq = 160\nruns = [\"1\"]",
-            "mine.toml: `runs` is a list, but `files` has no place {run}",
+            "mine.toml: `runs` is a list, but `files` has no placeholder {run}",
         ),
         (
             "events = ",
@@ -488,7 +492,7 @@ events = [{ classes = { T1 = "one" } }]
     let excluded = "subjects = \"1-9\"\nexcluded = [{ subject = \"08\", reason = \"none\" }]\nsfreq = 160";
     assert_eq!(
         message("sfreq = 160", excluded),
-        "mine.toml: `excluded` names subject 08, whom `subjects` does not"
+        "mine.toml: `excluded` names subject 08, not one of `subjects`"
     );
     let unknown = message("sfreq = 160", "sfrq = 160");
     assert!(
@@ -497,7 +501,7 @@ events = [{ classes = { T1 = "one" } }]
         "{unknown}"
     );
     let files = message("S{subject}", "S{run}");
-    assert!(files.contains("`files` must have a place for the {subject}"), "{files}");
+    assert!(files.contains("`files` must have the placeholder {subject}"), "{files}");
     assert_eq!(definition("physionet").unwrap_err().to_string(), "there is no dataset `physionet`");
     assert!(matches!(definition("nowhere/mine.toml").unwrap_err(), Error::File { .. }));
 }
@@ -524,7 +528,8 @@ fn threads_change_no_bit() {
     assert_eq!(on(1), on(3));
 }
 
-/// MNE's `raw.filter` does not ring across places where recordings were joined or paused, and of events at one time it takes the shortest first.
+/// As in MNE's `raw.filter`, filters do not ring across joins or pauses. Of events at one time, the
+/// shortest comes first.
 #[test]
 fn interrupted_recordings_are_filtered_and_cut_as_mne_does() {
     let text = "name = \"mine\"\nformat = \"edf\"\nfiles = \"{subject}.edf\"\nsubjects = \"interrupted\"\nsfreq = 160\ninterval = [0, 3]\nband = [8, 32]\nevents = [{ classes = { T1 = \"one\", T2 = \"two\" } }]\n";

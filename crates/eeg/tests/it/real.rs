@@ -1,5 +1,5 @@
-//! Real recordings of PhysionetMI, where `FEDSPD_DATA` says they are: the trials of everybody who is there, and subjects 1 to 10 against MNE and
-//! pyRiemann.
+//! Real recordings of PhysionetMI in `FEDSPD_DATA`: the trials of all present subjects, and
+//! subjects 1 to 10 compared with MNE and pyRiemann.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,8 +14,8 @@ use crate::support::array;
 
 const ARCHIVE: &str = "physionet-mi-s001-s010-imagery.tar.xz";
 
-/// The folder with the recordings, unpacked if need be; nothing without `FEDSPD_DATA`. Whoever sets it wants these tests: to find nothing there
-/// is a failure.
+/// The folder with the recordings, unpacked if necessary; `None` without `FEDSPD_DATA`. If the
+/// variable is set, missing recordings are a failure.
 fn recordings() -> Option<(Option<tempfile::TempDir>, PathBuf)> {
     let root = PathBuf::from(std::env::var_os("FEDSPD_DATA")?);
     let roots = physionet().roots(&Locations::new(Some(&root), &Environment::default()));
@@ -36,14 +36,15 @@ fn physionet() -> Definition {
     definition("physionet-mi").unwrap()
 }
 
-/// The subjects of whom there is anything.
+/// The subjects with a folder.
 fn present(root: &Path) -> Vec<String> {
     let folder = |subject: &String| root.join(format!("S{subject:0>3}"));
     let all = physionet().subjects.unwrap().ids().to_vec();
     all.into_iter().filter(|subject| folder(subject).is_dir()).collect()
 }
 
-/// Whoever is there gives 90 trials, 21 to 24 of each class, except for two that subject 104 has fewer; three are left out for their rate.
+/// Every subject has 90 trials, 21 to 24 of each class; subject 104 has 88. Three subjects are
+/// excluded for their rate.
 #[test]
 fn every_subject_has_its_trials() {
     let Some((_folder, root)) = recordings() else { return };
@@ -116,7 +117,7 @@ fn ten_subjects_equal_mne_and_pyriemann() {
     }
 }
 
-/// The eight covariances of another golden case, which were made by MNE alone.
+/// The eight covariances of another golden case, computed by MNE alone.
 #[test]
 fn eight_trials_equal_mne_entry_by_entry() {
     let Some((_folder, root)) = recordings() else { return };

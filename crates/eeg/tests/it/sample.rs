@@ -19,13 +19,13 @@ fn the_sample_is_what_it_says() {
     assert_eq!(ours, labels.chunks_exact(3).map(|row| row[2]).collect::<Vec<_>>());
     let qualities = sample.quality().unwrap();
     sample.check(&qualities, &[]).unwrap();
-    // MNE's, of which traces and log-determinants are stored: the factor's rounding shows in neither.
+    // MNE's traces: rounding of the factors does not show in them.
     let (_, numbers) = array::<f64>("eeg", "real-numbers");
     for (trial, row) in numbers.chunks_exact(4).enumerate() {
         let trace: f64 = sample.matrix(trial, 0).iter().step_by(65).sum();
         assert!((trace - row[0]).abs() < 1e-6 * row[0]);
     }
-    // Entry by entry, with the eight trials that are stored whole.
+    // Entry by entry, for the eight trials whose matrices are stored.
     let (_, golden) = array::<f64>("covariances", "covariances");
     let first = |subject: &str, run: &str, class: &str| {
         let found = about

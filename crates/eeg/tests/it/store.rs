@@ -1,4 +1,4 @@
-//! Prepared data on disk: what is written comes back, NumPy reads it, and what does not fit is refused.
+//! Prepared data on disk: round trips, access from NumPy, and refusal of arrays that do not match.
 
 use std::path::Path;
 
@@ -26,7 +26,7 @@ fn covariances(inputs: usize) -> Covariances {
     Covariances::new(about, names, matrices).unwrap()
 }
 
-/// How data were made is in the file, as arrays that NumPy reads without pickle.
+/// The processing is stored as arrays that NumPy reads without pickle.
 #[test]
 fn how_data_were_made_comes_back() {
     let folder = tempfile::tempdir().unwrap();
@@ -52,7 +52,7 @@ fn how_data_were_made_comes_back() {
     }
 }
 
-/// Whoever loads data sees whether they are aligned, whoever aligned them.
+/// A file records its alignment, whichever method was used.
 #[test]
 fn alignment_leaves_its_name() {
     let folder = tempfile::tempdir().unwrap();
@@ -113,7 +113,7 @@ fn the_same_data_are_the_same_bytes() {
     assert_eq!(std::fs::read(a).unwrap(), std::fs::read(b).unwrap());
 }
 
-/// Arrays of a sound file, of which a test changes or leaves out some.
+/// Arrays of a valid file, of which a test changes or removes some.
 struct Arrays {
     x: (Vec<usize>, Vec<f64>),
     y: Vec<i64>,
@@ -175,7 +175,7 @@ impl Arrays {
     }
 }
 
-/// A change to sound arrays, and what is said about it.
+/// A change to valid arrays, and the expected message.
 type Case<'a> = (&'a dyn Fn(&mut Arrays), String);
 
 #[test]
@@ -235,7 +235,8 @@ fn arrays_that_do_not_fit_are_refused_with_their_fault() {
     }
 }
 
-/// Compressed arrays, as NumPy's `savez_compressed` writes them: one channel, and as many labels, ids and classes as asked for.
+/// Compressed arrays as in NumPy's `savez_compressed`: one channel, and the given numbers of
+/// labels, ids and classes.
 fn compressed(path: &Path, trials: usize, labels: usize, ids: usize, classes: usize) {
     let shape = |count: usize| format!("({count},)");
     let bytes = |values: &[f64]| values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<_>>();
@@ -266,8 +267,8 @@ fn compressed(path: &Path, trials: usize, labels: usize, ids: usize, classes: us
     zip.finish().unwrap();
 }
 
-/// Labels and ids of many trials are often all the same and shrink to nothing; that is no bomb. What does not fit together is refused by its shape, and
-/// what no file of its size can mean by its number, before it is read.
+/// Labels and ids of many trials are often equal and compress to almost nothing; that must be
+/// accepted. Wrong shapes, and lists too long for the file, are refused before they are read.
 #[test]
 fn lists_are_judged_by_their_shapes() {
     let folder = tempfile::tempdir().unwrap();

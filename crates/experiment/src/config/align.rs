@@ -1,5 +1,6 @@
 //! `[align]`: what takes differences between subjects away before training.
 
+use fedspd_eeg::Alignment;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -41,4 +42,16 @@ pub enum AlignFit {
     Train,
     /// All, which needs no label but does need the trials.
     All,
+}
+
+impl AlignKind {
+    /// The alignment that it asks for, if any.
+    pub fn alignment(self) -> Option<Alignment> {
+        match self {
+            Self::None => None,
+            Self::Riemannian => Some(Alignment::Riemannian),
+            Self::LogEuclidean => Some(Alignment::LogEuclidean),
+            Self::Euclidean => Some(Alignment::Euclidean),
+        }
+    }
 }

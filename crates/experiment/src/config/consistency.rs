@@ -1,11 +1,12 @@
 //! The rules between values.
 
+use fedspd_eeg::Alignment;
+use fedspd_nn::Input;
+
 use super::Config;
 use super::Mode;
-use super::align::AlignKind;
 use super::clients::Clients;
 use super::conflict::Conflict;
-use super::model::ModelKind;
 use super::source::Source;
 use super::train::SchedulerKind;
 
@@ -14,7 +15,7 @@ impl Config {
     pub(crate) fn consistent(&self) -> Result<(), Conflict> {
         self.data.check()?;
         self.covariance.check()?;
-        self.model.check()?;
+        super::model::check(&self.model)?;
         self.federated.check()?;
         self.split.check()?;
         self.check_network_and_alignment()?;
@@ -44,40 +45,33 @@ impl Config {
     }
 
     fn check_network_and_alignment(&self) -> Result<(), Conflict> {
-        let (kind, network, rule, hint) = match (self.align.kind, self.model.kind) {
-            (AlignKind::Euclidean, ModelKind::Spdnet) => (
-                "euclidean",
-                "spdnet",
-                "Euclidean alignment is of raw trials, which SPDnet does not see",
-                "use `align.kind = \"riemannian\"` or \"log-euclidean\"",
-            ),
-            (AlignKind::Riemannian, ModelKind::Eegnet) => (
-                "riemannian",
-                "eegnet",
-                "Riemannian alignment is of covariances, which EEGNet does not see",
-                "use `align.kind = \"euclidean\"`",
-            ),
-            (AlignKind::LogEuclidean, ModelKind::Eegnet) => (
-                "log-euclidean",
-                "eegnet",
-                "log-Euclidean alignment is of covariances, which EEGNet does not see",
-                "use `align.kind = \"euclidean\"`",
-            ),
-            _ => return Ok(()),
+        let Some(alignment) = self.align.kind.alignment() else { return Ok(()) };
+        let (data, hint) = match (alignment, self.model.kind.reads()) {
+            (Alignment::Euclidean, Input::Covariances) => {
+                ("raw trials", "use `align.kind = \"riemannian\"` or \"log-euclidean\"")
+            }
+            (Alignment::Riemannian | Alignment::LogEuclidean, Input::Samples) => {
+                ("covariances", "use `align.kind = \"euclidean\"`")
+            }
+            (Alignment::Euclidean, Input::Samples)
+            | (Alignment::Riemannian | Alignment::LogEuclidean, Input::Covariances) => return Ok(()),
         };
-        let found = format!("`align.kind` is \"{kind}\" with the model \"{network}\"");
+        let (kind, network) = (self.model.kind.name(), self.model.kind.title());
+        let found = format!("`align.kind` is \"{alignment}\" with the model \"{kind}\"");
+        let rule = format!("{alignment} alignment changes {data}, which {network} does not read");
         Err(Conflict::new(&["align", "kind"], found, rule).or_at(&["model", "kind"]).hint(hint))
     }
 
     fn check_network_and_data(&self) -> Result<(), Conflict> {
-        match (self.model.kind, Source::of_name(&self.data.name)) {
-            (ModelKind::Eegnet, Some(Source::Sample)) => Err(Conflict::new(
+        let kind = self.model.kind;
+        match (kind.reads(), Source::of_name(&self.data.name)) {
+            (Input::Samples, Some(Source::Sample)) => Err(Conflict::new(
                 &["model", "kind"],
-                "`model.kind` is \"eegnet\" with the embedded sample",
-                "the sample holds covariances, and EEGNet needs raw trials",
+                format!("`model.kind` is \"{}\" with the embedded sample", kind.name()),
+                format!("the sample holds covariances, and {} needs raw trials", kind.title()),
             )
             .hint("use `data.name = \"physionet-mi\"` or \"generated\", or the model \"spdnet\"")),
-            (ModelKind::Spdnet, Some(Source::Generated)) => {
+            (Input::Covariances, Some(Source::Generated)) => {
                 let channels = self.data.generated.channels;
                 match self.model.dims.first() {
                     Some(&first) if first > channels => Err(Conflict::new(

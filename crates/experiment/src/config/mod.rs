@@ -44,7 +44,7 @@ pub use data::{Data, Generated};
 pub use epochs_local::EpochsLocal;
 pub use error::ConfigError;
 pub use federated::{Aggregation, Federated, OnFailure, Weighting};
-pub use model::{FedBn, Head, Model, ModelKind, Precision};
+pub use model::{FedBn, ModelKind, ModelSettings, Precision};
 pub use overrides::Override;
 pub use place::Place;
 pub use run::Run;
@@ -88,7 +88,7 @@ pub struct Config {
     pub align: Align,
     /// The network.
     #[serde(default)]
-    pub model: Model,
+    pub model: ModelSettings,
     /// How a client trains.
     #[serde(default)]
     pub train: Train,
@@ -116,6 +116,17 @@ pub enum Mode {
     Local,
 }
 
+impl Mode {
+    /// Its name in settings and results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Federated => "federated",
+            Self::Centralised => "centralised",
+            Self::Local => "local",
+        }
+    }
+}
+
 fn newest_version() -> i64 {
     NEWEST_VERSION
 }
@@ -129,7 +140,7 @@ impl Config {
             data: Data::new(data),
             covariance: Covariance::default(),
             align: Align::default(),
-            model: Model::default(),
+            model: ModelSettings::default(),
             train: Train::default(),
             federated: Federated::default(),
             split: Split::default(),
@@ -184,7 +195,7 @@ impl Config {
 
     /// How many first trials of a held-out subject something is fitted on; none where there is nothing to fit.
     pub(crate) fn calibration(&self) -> Option<usize> {
-        let fits = self.align.kind != AlignKind::None || self.model.kind == ModelKind::Eegnet;
+        let fits = self.align.kind != AlignKind::None || self.model.kind.has_statistics();
         self.align.calibration.filter(|_| fits)
     }
 

@@ -1,52 +1,46 @@
 //! The server of sites on other machines, with its run folder.
 
 use std::path::Path;
-use std::time::Instant;
 
 use fedspd_federated::{Exchange, LOSS, Message, RoundReport};
 use fedspd_nn::file::Manifest as ModelManifest;
-use fedspd_run::{FolderLock, Manifest, RunFolder, Status};
 
-use super::begin;
 use super::identity::Identity;
 use super::introduction::{Facts, Introduction, agree};
-use super::machine::Machine;
-use super::plan::{Asked, Examination, Plan};
-use super::record;
-use super::verdict::{Verdicts, check_loss};
+use super::plan::{ClientPlan, EvaluationPlan, Plan};
+use super::scores::{SiteScores, check_loss};
+use super::server::AnyServer;
+use super::{open, rounds};
 use crate::config::Config;
-use crate::design::unscored;
-use crate::diary::{Diary, is_due, warn};
-use crate::store::Store;
-use crate::{Error, Observer, network};
+use crate::record::{History, Recorder, is_due, warn};
+use crate::split::unscored;
+use crate::train::settings;
+use crate::{Error, Observer};
 
-/// The server of a run on several machines. What it knows is in the run folder after every round; opened there again, it goes on.
+/// The server of a run on several machines. The run folder holds its state after every round; opened
+/// there again, it goes on.
 pub struct Coordinator {
     pub(super) config: Config,
     pub(super) sites: Vec<Introduction>,
     pub(super) facts: Facts,
-    pub(super) machine: Box<dyn Machine>,
+    pub(super) server: Box<dyn AnyServer>,
     pub(super) model: ModelManifest,
     pub(super) identity: Identity,
-    pub(super) folder: RunFolder,
-    pub(super) _lock: FolderLock,
-    pub(super) manifest: Manifest,
-    pub(super) store: Store,
-    pub(super) diary: Diary,
+    pub(super) recorder: Recorder,
+    pub(super) history: History,
     /// The last exchange in which each site's reply counted.
     pub(super) since: Vec<Option<Exchange>>,
-    /// The round that is closed and not yet judged.
+    /// The round that is closed and not yet scored.
     pub(super) closed: Option<RoundReport>,
-    pub(super) verdicts: Vec<Option<Verdicts>>,
+    pub(super) scores: Vec<Option<SiteScores>>,
     pub(super) finished: bool,
-    pub(super) start: Instant,
 }
 
 impl Coordinator {
-    /// Begins a run in a new folder, or goes on with the one that is there.
+    /// Begins a run in a new folder, or resumes the one in it.
     ///
     /// # Errors
-    /// When sites do not fit together, or the folder holds another run.
+    /// When sites do not agree, or the folder holds another run.
     pub fn open(
         config: Config,
         name: &str,
@@ -55,22 +49,21 @@ impl Coordinator {
         quorum: usize,
         observer: &mut (dyn Observer + Send),
     ) -> Result<Self, Error> {
-        let seed = begin::only_seed(&config)?;
+        let seed = open::only_seed(&config)?;
         let sites = agree(introductions, seed)?;
         let facts = sites.first().map(|site| site.facts.clone()).ok_or(Error::Nothing)?;
-        let (mut machine, model) = begin::machine(&config, &facts, &sites, quorum, seed)?;
-        let trained = machine.trained();
-        let (folder, lock, mut manifest, mut store, identity) =
-            begin::folder(&config, name, folder, &facts, &sites, trained, seed)?;
-        let mut diary = Diary { seed, rounds: network::rounds(&config), history: Vec::new() };
+        let (mut server, model) = open::server(&config, &facts, &sites, quorum, seed)?;
+        let trained = server.trained();
+        let (mut recorder, identity) = open::recorder(&config, name, folder, &facts, &sites, trained, seed)?;
+        let mut history = History { seed, rounds: settings::rounds(&config), past: Vec::new() };
         let (mut since, mut finished) = (vec![None; sites.len()], false);
-        if let Some(checkpoint) = record::checkpoint(&store, seed)? {
-            machine.restore(&checkpoint.state.server)?;
+        if let Some(checkpoint) = rounds::checkpoint(&recorder, seed)? {
+            server.restore(&checkpoint.state.server)?;
             (since, finished) = (checkpoint.state.since, checkpoint.done);
-            diary.history = checkpoint.history;
+            history.past = checkpoint.history;
         }
         if !finished {
-            diary.open(&mut store)?;
+            history.open(&mut recorder)?;
             let counts = sites.iter().map(|site| {
                 let sum = |counts: &[usize]| counts.iter().sum();
                 (&*site.name, sum(&site.trials.validation), sum(&site.trials.test))
@@ -78,29 +71,24 @@ impl Coordinator {
             let suspicious =
                 sites.iter().filter_map(|site| Some(format!("{}: {}", site.name, site.warning.as_ref()?)));
             for warning in unscored(&config, &counts.collect::<Vec<_>>()).into_iter().chain(suspicious) {
-                warn(Some(&mut store), observer, &warning)?;
+                warn(Some(&mut recorder), observer, &warning)?;
             }
-            manifest.status = Status::Running;
-            manifest.write(&folder.manifest())?;
+            recorder.begin()?;
         }
-        let verdicts = vec![None; sites.len()];
+        let (closed, scores) = (None, vec![None; sites.len()]);
         Ok(Self {
             config,
             sites,
             facts,
-            machine,
+            server,
             model,
             identity,
-            folder,
-            _lock: lock,
-            manifest,
-            store,
-            diary,
+            recorder,
+            history,
             since,
-            closed: None,
-            verdicts,
+            closed,
+            scores,
             finished,
-            start: Instant::now(),
         })
     }
 
@@ -109,14 +97,14 @@ impl Coordinator {
         self.finished
     }
 
-    /// What sites know the run by.
+    /// The identity of the run, by which sites keep their states.
     pub fn identity(&self) -> &Identity {
         &self.identity
     }
 
     /// How many rounds are done, and how many there are.
     pub fn rounds(&self) -> (u32, u32) {
-        (self.diary.done(), self.diary.rounds)
+        (self.history.done(), self.history.rounds)
     }
 
     /// The names of the sites.
@@ -124,15 +112,18 @@ impl Coordinator {
         self.sites.iter().map(|site| site.name.clone()).collect()
     }
 
-    /// What this exchange asks for.
+    /// The plan of the exchange under way.
     ///
     /// # Errors
-    /// When the last one is not judged yet.
+    /// When the last round is not scored yet.
     pub fn plan(&self) -> Result<Plan, Error> {
-        let (exchange, clients, learning_rate, message) = self.machine.plan()?;
-        let (work, members) = (network::server(&self.config).work, begin::members(&self.sites));
-        let asked =
-            |client: usize| Asked { client, epochs: work.of(&members[client]), since: self.since[client] };
+        let (exchange, clients, learning_rate, message) = self.server.plan()?;
+        let (work, members) = (settings::server(&self.config).work, open::members(&self.sites));
+        let asked = |client: usize| ClientPlan {
+            client,
+            epochs: work.of(&members[client]),
+            since: self.since[client],
+        };
         let clients = clients.into_iter().map(asked).collect();
         Ok(Plan { exchange, learning_rate, clients, message })
     }
@@ -146,18 +137,18 @@ impl Coordinator {
             reply.number(LOSS).map_or(Ok(()), check_loss)?;
             Ok(reply)
         });
-        self.machine.submit(client, reply)
+        self.server.submit(client, reply)
     }
 
-    /// Ends the exchange. Says what every site is to make of the new model, or nothing if the round
-    /// needs another exchange.
+    /// Ends the exchange. Returns the plan of the evaluation, or nothing if the round needs another
+    /// exchange.
     ///
     /// # Errors
     /// As [`fedspd_federated::Server::close`]: among others, when there is no quorum.
-    pub fn close(&mut self) -> Result<Option<Examination>, Error> {
-        let (exchange, clients, ..) = self.machine.plan()?;
-        let report = self.machine.close()?;
-        let dropped = report.as_ref().map_or(self.machine.dropped(), |report| &report.dropped);
+    pub fn close(&mut self) -> Result<Option<EvaluationPlan>, Error> {
+        let (exchange, clients, ..) = self.server.plan()?;
+        let report = self.server.close()?;
+        let dropped = report.as_ref().map_or(self.server.dropped(), |report| &report.dropped);
         for client in clients {
             if dropped.iter().all(|dropped| dropped.client != client) {
                 self.since[client] = Some(exchange);
@@ -167,34 +158,35 @@ impl Coordinator {
             return Ok(None);
         }
         self.closed = report;
-        self.verdicts.fill(None);
-        let round = self.diary.done() + 1;
-        let (last, run) = (round == self.diary.rounds, &self.config.run);
-        Ok(Some(Examination {
-            message: self.machine.model(),
+        self.scores.fill(None);
+        let round = self.history.done() + 1;
+        let (last, run) = (round == self.history.rounds, &self.config.run);
+        Ok(Some(EvaluationPlan {
+            message: self.server.model(),
             validated: is_due(round, last, run.validate_every),
             tested: is_due(round, last, run.eval_every),
             since: self.since.clone(),
         }))
     }
 
-    /// Takes what the new model made of a site's trials, or the reason why that is not known; such a site has no say in the learning rate and in the scores.
+    /// Takes a site's scores of the new model, or the reason why there are none. A site without scores
+    /// does not count for the learning rate and the results.
     ///
     /// # Errors
     /// When the log cannot be written.
-    pub fn judge(
+    pub fn score(
         &mut self,
         client: usize,
-        verdicts: Result<Message, String>,
+        scores: Result<Message, String>,
         observer: &mut (dyn Observer + Send),
     ) -> Result<(), Error> {
         let Some(site) = self.sites.get(client) else { return Ok(()) };
-        match verdicts.and_then(|message| Verdicts::read(&message, &site.trials)) {
-            Ok(verdicts) => self.verdicts[client] = Some(verdicts),
+        match scores.and_then(|message| SiteScores::read(&message, &site.trials)) {
+            Ok(scores) => self.scores[client] = Some(scores),
             Err(reason) => {
-                let round = self.diary.done() + 1;
-                let text = format!("round {round}: {} did not judge the model: {reason}", site.name);
-                warn(Some(&mut self.store), observer, &text)?;
+                let round = self.history.done() + 1;
+                let text = format!("round {round}: {} did not score the model: {reason}", site.name);
+                warn(Some(&mut self.recorder), observer, &text)?;
             }
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! What tells a run from every other, also from one of the same configuration.
+//! The identity of a run, which differs even between runs of the same configuration.
 
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
@@ -8,7 +8,8 @@ use fedspd_run::{RunFolder, atomic};
 
 use crate::Error;
 
-/// 32 hexadecimal digits, drawn once, when the folder of a run is made. It chooses nothing but the folder in which sites keep their states.
+/// 32 hexadecimal digits, drawn when the folder of a run is created. Sites name the folder of their
+/// states by it; nothing else depends on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity(String);
 

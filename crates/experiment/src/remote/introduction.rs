@@ -1,32 +1,33 @@
-//! What a site says of itself before the first round. No trial and nobody's name is in it.
+//! The introduction of a site before the first round. It holds no trial and no subject's name.
 
+use fedspd_nn::InputShape;
 use fedspd_run::Confusion;
 use serde::{Deserialize, Serialize};
 
-use super::words::one_line;
+use super::one_line::one_line;
 use crate::Error;
-use crate::partition::check_names;
+use crate::split::partition::check_names;
 
-/// A site as it introduces itself.
+/// The introduction of a site.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Introduction {
-    /// What it is called in messages and results.
+    /// Its name in messages and results.
     pub name: String,
-    /// Its number among the clients, which names it in random streams.
+    /// The client's index, from 0, as in a single-process run. Random streams depend on it.
     pub number: u32,
     /// The version of its software.
     pub fedspd: String,
     /// The seed that its trials are split with.
     pub seed: u64,
-    /// What all sites must agree in.
+    /// Facts that all sites must agree on.
     pub facts: Facts,
     /// Its trials.
     pub trials: Counts,
-    /// What a person should know of its data.
+    /// A warning about its data.
     pub warning: Option<String>,
 }
 
-/// What all sites must agree in, for one network to read the trials of all.
+/// Facts that all sites must agree on, so that one network can read the trials of all.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Facts {
     /// The names of the classes, in their order.
@@ -41,11 +42,11 @@ pub struct Facts {
     pub sfreq: f64,
     /// The unit of the data.
     pub unit: String,
-    /// The unit of what the network reads.
+    /// The unit of the numbers that the network reads.
     pub unit_read: String,
-    /// What is done to trials before the network gets them.
+    /// The treatment of trials before the network reads them.
     pub treatment: Vec<String>,
-    /// How subjects are aligned, in words.
+    /// The alignment of subjects, as results name it.
     pub alignment: String,
     /// Whether alignment sees unlabelled test trials.
     pub transductive: bool,
@@ -62,6 +63,19 @@ pub struct Counts {
     pub test: Vec<usize>,
 }
 
+impl Facts {
+    /// The shape of the trials, as networks are built for it.
+    pub(super) fn shape(&self) -> InputShape {
+        InputShape {
+            channels: self.channels.len(),
+            inputs: self.inputs,
+            samples: self.samples.unwrap_or(0),
+            sfreq: self.sfreq,
+            classes: self.classes.len(),
+        }
+    }
+}
+
 impl Counts {
     /// How many there are to train on.
     pub fn training(&self) -> usize {
@@ -69,14 +83,14 @@ impl Counts {
     }
 }
 
-/// As many trials of a class as nobody has: what is below it can be added up.
+/// No site has that many trials of a class. Smaller counts add up without overflow.
 const TOO_MANY: usize = 1 << 32;
 
 impl Introduction {
-    /// Reads what a site says of itself, and whether it can be.
+    /// Reads and checks an introduction.
     ///
     /// # Errors
-    /// [`Error::Introduction`], with what is wrong with it.
+    /// [`Error::Introduction`] with the fault.
     pub fn read(text: &str) -> Result<Self, Error> {
         let unfit = |fault: String| Error::Introduction { fault };
         let mut read: Self =
@@ -102,15 +116,15 @@ impl Introduction {
     }
 }
 
-/// Whether a confusion is of as many trials of each class as were announced.
+/// Whether a confusion matrix has as many trials of each class as the site announced.
 pub(super) fn fits(confusion: &Confusion, announced: &[usize]) -> bool {
-    // Before they are added up: numbers that are all within what was announced cannot overflow.
+    // First of all, no count exceeds the total: their sums cannot overflow then.
     let total: usize = announced.iter().sum();
     confusion.counts().iter().all(|&count| count <= total as u64)
         && confusion.support().iter().map(|&count| count as usize).eq(announced.iter().copied())
 }
 
-/// Sorts sites by their numbers, and checks that they can train one network together.
+/// Sorts sites by number and checks that they can train one network together.
 pub(super) fn agree(mut sites: Vec<Introduction>, seed: u64) -> Result<Vec<Introduction>, Error> {
     sites.sort_by_key(|site| site.number);
     for (place, site) in sites.iter().enumerate() {
@@ -151,8 +165,8 @@ fn shown(facts: &Facts) -> [(&'static str, String); 10] {
     [
         ("the classes", format!("{classes:?}")),
         ("the channels", format!("{channels:?}")),
-        ("so many matrices a trial:", inputs.to_string()),
-        ("so many samples a trial:", samples.unwrap_or(0).to_string()),
+        ("matrices per trial:", inputs.to_string()),
+        ("samples per trial:", samples.unwrap_or(0).to_string()),
         ("the sampling rate in Hz", sfreq.to_string()),
         ("the unit", unit.clone()),
         ("after treatment the unit", unit_read.clone()),

@@ -1,30 +1,34 @@
 //! Federated training with every client on a machine of its own.
 //!
 //! ```text
-//! Site::introduce ──► Coordinator::open ──► plan ──► Site::train ──► submit ──► close ──► Site::evaluate ──► judge ──► advance ──► plan
+//! Site::introduce ──► Coordinator::open ──► plan ──► Site::train ──► submit ──► close
+//!                                            ▲                                    │
+//!                                            └─ advance ◄── score ◄── Site::evaluate
 //! ```
 //!
-//! A [`Coordinator`] is the server with its run folder, a [`Site`] a client with its trials. Neither sends anything: who carries the bytes between them is
-//! another's business, and the bytes that come out are those of a run in one process. Trials, labels and names of subjects never leave a site.
+//! A [`Coordinator`] is the server with its run folder. A [`Site`] is a client with its trials.
+//! Neither sends anything: Flower's app carries the messages. The results have the bytes of a run in
+//! one process. Trials, labels and names of subjects never leave a site.
 
-mod begin;
+mod cache;
 mod coordinator;
 mod identity;
 mod introduction;
-mod keepsake;
-mod machine;
-mod own;
+mod one_line;
+mod open;
 mod plan;
-mod record;
+mod rounds;
+mod scores;
+mod server;
 mod site;
-mod verdict;
-mod words;
-mod workbench;
+mod site_config;
+mod state;
+mod worker;
 
 pub use coordinator::Coordinator;
 pub use identity::Identity;
 pub use introduction::{Counts, Facts, Introduction};
-pub use own::at_home;
-pub use plan::{Asked, Examination, Plan};
-pub use site::{Assignment, Site};
-pub use words::one_line;
+pub use one_line::one_line;
+pub use plan::{ClientPlan, EvaluationPlan, Plan};
+pub use site::{Site, SiteTask};
+pub use site_config::site_config;

@@ -1,8 +1,8 @@
-//! What the server of sites asks for.
+//! The plans of exchanges and evaluations.
 
 use fedspd_federated::{Exchange, Message};
 
-/// What an exchange asks for.
+/// The plan of an exchange.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     /// Which exchange.
@@ -10,15 +10,15 @@ pub struct Plan {
     /// The learning rate of the clients.
     pub learning_rate: f64,
     /// Who is asked, in ascending order.
-    pub clients: Vec<Asked>,
+    pub clients: Vec<ClientPlan>,
     /// The message to all of them.
     pub message: Message,
 }
 
-/// One who is asked.
+/// The part of one client in an exchange.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Asked {
-    /// By number.
+pub struct ClientPlan {
+    /// Its index.
     pub client: usize,
     /// How many epochs it trains.
     pub epochs: u32,
@@ -26,9 +26,9 @@ pub struct Asked {
     pub since: Option<Exchange>,
 }
 
-/// What is asked of every site once a round is closed.
+/// The evaluation of the new model by every site, once a round is closed.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Examination {
+pub struct EvaluationPlan {
     /// The new model.
     pub message: Message,
     /// Whether it is validated.

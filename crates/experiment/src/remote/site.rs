@@ -5,135 +5,110 @@ use std::path::{Path, PathBuf};
 use fedspd_eeg::prepare::Progress;
 use fedspd_federated::{Exchange, Message, Shard};
 use fedspd_manifold::Real;
-use fedspd_nn::{EegExamples, EegNet, Examples, Model, RawTrials, Seed, SpdNet, SpdTrials};
+use fedspd_nn::{Architecture, InputShape, Seed};
 use fedspd_run::Confusion;
 
+use super::cache::{Cache, InputNumbers, PreparedTrials};
 use super::identity::Identity;
 use super::introduction::{Counts, Facts, Introduction};
-use super::keepsake::Keepsakes;
-use super::verdict::{Verdict, Verdicts};
-use super::workbench::{Work, Workbench};
-use crate::Error;
-use crate::config::{Config, Precision};
+use super::scores::{SiteScores, SplitScores};
+use super::state::SiteStates;
+use super::worker::{NewWorker, SiteWork};
+use crate::config::Config;
 use crate::data::Content;
-use crate::design::Design;
-use crate::experiment::{Experiment, SpdData};
+use crate::split::Design;
+use crate::train::{Experiment, Inputs, Visitor, threads, with_network};
+use crate::{Error, Observer};
 
-/// A client with its own trials, and what it keeps from round to round on its own disk.
+/// A client with its own trials. It keeps its state from round to round on its own disk.
 pub struct Site {
     name: String,
     number: u32,
-    experiment: Experiment,
     seed: u64,
-    shard: Shard,
+    facts: Facts,
     counts: Counts,
-    unit_read: String,
-    work: Box<dyn Work>,
+    shard: Shard,
+    labels: Vec<usize>,
+    work: Box<dyn SiteWork>,
     state: PathBuf,
 }
 
-/// What an exchange asks of a site.
+/// The task of a site in an exchange.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Assignment {
-    /// The run that it is part of.
+pub struct SiteTask {
+    /// The run.
     pub run: Identity,
-    /// Which exchange.
+    /// The exchange.
     pub exchange: Exchange,
-    /// How many epochs.
+    /// Epochs to train.
     pub epochs: u32,
     /// The learning rate.
     pub learning_rate: f64,
-    /// The last exchange in which this site's reply counted: its state after that is what it begins with.
+    /// The last exchange in which this site's reply counted. The site begins with its state after it.
     pub since: Option<Exchange>,
     /// The message of the server.
     pub message: Message,
 }
 
 impl Site {
-    /// Loads the data of a site. `config` is the run's, with this site's own data, as [`at_home`](super::at_home) makes it; `state` is where it keeps its states.
+    /// Opens a site: prepares its trials, or takes them from the cache in its state folder. `config` is
+    /// the run's with this site's own data, as [`site_config`](super::site_config) makes it.
     ///
     /// # Errors
     /// Whatever happens in loading, splitting and aligning.
     pub fn open(
-        config: Config,
+        config: &Config,
         name: &str,
         number: u32,
         state: &Path,
         progress: &impl Progress,
+        observer: &mut (dyn Observer + Send),
     ) -> Result<Self, Error> {
+        config.check()?;
         let &[seed] = config.run.seeds.as_slice() else {
             return Err(Error::Remote { fault: "has one seed", found: format!("{:?}", config.run.seeds) });
         };
-        let experiment = Experiment::new(config, progress)?;
-        let design = Design::of_site(&experiment.config, experiment.dataset.about(), seed, name, number)?;
-        let precision = experiment.config.model.resolved_precision();
-        let (work, unit_read) = match (&experiment.dataset.content, precision) {
-            (Content::Covariances(_), Precision::F64) => spdnet::<f64>(&experiment, &design, seed, number)?,
-            (Content::Covariances(_), Precision::F32) => spdnet::<f32>(&experiment, &design, seed, number)?,
-            (Content::Trials(_), Precision::F64) => eegnet::<f64>(&experiment, &design, seed, number)?,
-            (Content::Trials(_), Precision::F32) => eegnet::<f32>(&experiment, &design, seed, number)?,
-        };
-        let shard = only(&design)?;
-        let counted = design.counts(experiment.dataset.about(), seed).clients.into_iter().next();
-        let counted = counted.ok_or(Error::Nothing)?;
-        let counts = Counts { train: counted.train, validation: counted.val, test: counted.test };
-        Ok(Self {
-            name: name.to_owned(),
-            number,
-            experiment,
-            seed,
-            shard,
-            counts,
-            unit_read,
-            work,
-            state: state.to_owned(),
-        })
+        let trials = Cache::new(state)
+            .get_or_prepare(config, number, observer, || prepare(config, name, number, seed, progress))?;
+        let PreparedTrials { facts, counts, shard, labels, .. } = &trials;
+        let (facts, counts, shard, labels) = (facts.clone(), counts.clone(), shard.clone(), labels.clone());
+        let shape = facts.shape();
+        let (seed_of_run, threads) = (Seed(seed), threads(config));
+        let worker = NewWorker { config, shape, trials, seed: seed_of_run, number, threads };
+        let work = with_network(&config.model, &shape, worker)?;
+        let (name, state) = (name.to_owned(), state.to_owned());
+        Ok(Self { name, number, seed, facts, counts, shard, labels, work, state })
     }
 
-    /// What the server must know of it.
+    /// The introduction of the site to the server.
     ///
     /// # Errors
     /// When training on its trials would be futile.
     pub fn introduce(&self) -> Result<Introduction, Error> {
-        let (experiment, about) = (&self.experiment, self.experiment.dataset.about());
-        let (inputs, samples) = match &experiment.dataset.content {
-            Content::Covariances(covariances) => (covariances.inputs.len(), None),
-            Content::Trials(trials) => (1, Some(trials.length())),
-        };
         Ok(Introduction {
             name: self.name.clone(),
             number: self.number,
             fedspd: env!("CARGO_PKG_VERSION").to_owned(),
             seed: self.seed,
-            facts: Facts {
-                classes: about.classes.clone(),
-                channels: about.channels.clone(),
-                inputs,
-                samples,
-                sfreq: about.sfreq,
-                unit: about.unit.clone(),
-                unit_read: self.unit_read.clone(),
-                treatment: experiment.treatment(),
-                alignment: experiment.alignment().to_owned(),
-                transductive: experiment.is_transductive(),
-            },
+            facts: self.facts.clone(),
             trials: self.counts.clone(),
             warning: self.work.check()?,
         })
     }
 
-    /// The reply to a message of the server. What is to be kept is on the disk before it is given.
+    /// The reply to a message of the server. The site's new state is on the disk before it returns.
     ///
     /// # Errors
-    /// [`Error::SiteFailed`] if training fails; [`Error::SiteState`] if the state that the server asks for is not there; [`Error::Message`].
-    pub fn train(&self, task: &Assignment) -> Result<Message, Error> {
-        let keepsakes = Keepsakes::new(&self.state, &task.run, self.number);
-        let (reply, state) = self.work.train(task, &keepsakes.read(task.since)?)?;
-        keepsakes.write(task.exchange, state)?;
+    /// [`Error::SiteFailed`] if training fails; [`Error::SiteState`] if the state that the server asks
+    /// for is missing; [`Error::Message`].
+    pub fn train(&self, task: &SiteTask) -> Result<Message, Error> {
+        let states = SiteStates::new(&self.state, &task.run, self.number);
+        let (reply, state) = self.work.train(task, &states.read(task.since)?)?;
+        states.write(task.exchange, state)?;
         Ok(reply)
     }
 
-    /// What a model makes of the site's trials, with the site's own local parameters.
+    /// Evaluates a model on the site's trials, with the site's own local parameters.
     ///
     /// # Errors
     /// As [`Site::train`].
@@ -145,56 +120,72 @@ impl Site {
         validated: bool,
         tested: bool,
     ) -> Result<Message, Error> {
-        let state = Keepsakes::new(&self.state, run, self.number).read(since)?;
-        let about = self.experiment.dataset.about();
-        let verdict = |trials: &[usize]| -> Result<Option<Verdict>, Error> {
+        let state = SiteStates::new(&self.state, run, self.number).read(since)?;
+        let scores = |trials: &[usize]| -> Result<Option<SplitScores>, Error> {
             let Some(evaluation) = self.work.evaluate(model, &state, trials)? else { return Ok(None) };
-            let mut confusion = Confusion::new(about.classes.len());
+            let mut confusion = Confusion::new(self.facts.classes.len());
             for (&trial, &predicted) in trials.iter().zip(&evaluation.predictions) {
-                confusion.add(about.origins[trial].label, predicted)?;
+                confusion.add(self.labels[trial], predicted)?;
             }
-            Ok(Some(Verdict { loss: evaluation.loss, confusion }))
+            Ok(Some(SplitScores { loss: evaluation.loss, confusion }))
         };
-        let validation = if validated { verdict(&self.shard.validation)? } else { None };
-        let test = if tested { verdict(&self.shard.test)? } else { None };
-        Ok(Verdicts { validation, test }.message())
+        let validation = if validated { scores(&self.shard.validation)? } else { None };
+        let test = if tested { scores(&self.shard.test)? } else { None };
+        Ok(SiteScores { validation, test }.message())
     }
 }
 
-/// The one shard of a site.
-fn only(design: &Design) -> Result<Shard, Error> {
-    design.shards.first().cloned().ok_or(Error::Nothing)
-}
-
-type Ready = (Box<dyn Work>, String);
-
-fn spdnet<T: Real>(experiment: &Experiment, design: &Design, seed: u64, number: u32) -> Result<Ready, Error>
-where
-    SpdNet<T>: Model<T, Trials = SpdTrials<T>, Examples = Examples<T>>,
-{
-    let SpdData { net, examples, unit, .. } = experiment.spd_examples::<T>(design, false)?;
-    Ok((workbench(experiment, net, examples, only(design)?, seed, number), unit))
-}
-
-fn eegnet<T: Real>(experiment: &Experiment, design: &Design, seed: u64, number: u32) -> Result<Ready, Error>
-where
-    EegNet<T>: Model<T, Trials = RawTrials<T>, Examples = EegExamples<T>>,
-{
-    let (net, examples, unit) = experiment.eeg_examples::<T>(design)?;
-    Ok((workbench(experiment, net, examples, only(design)?, seed, number), unit))
-}
-
-fn workbench<T: Real, M: Model<T> + Send + 'static>(
-    experiment: &Experiment,
-    model: M,
-    examples: M::Examples,
-    shard: Shard,
-    seed: u64,
+/// Loads, splits, aligns and scales the trials of a site.
+fn prepare(
+    config: &Config,
+    name: &str,
     number: u32,
-) -> Box<dyn Work>
-where
-    M::Examples: Send,
-{
-    let (config, threads) = (experiment.config.clone(), experiment.threads());
-    Box::new(Workbench { model, examples, shard, config, seed: Seed(seed), number, threads })
+    seed: u64,
+    progress: &impl Progress,
+) -> Result<PreparedTrials, Error> {
+    let experiment = Experiment::new(config.clone(), progress)?;
+    let about = experiment.dataset.about();
+    let design = Design::of_site(config, about, seed, name, number)?;
+    let (numbers, unit_read) =
+        experiment.with_network(Numbers { experiment: &experiment, design: &design })?;
+    let shard = design.shards.first().cloned().ok_or(Error::Nothing)?;
+    let counted = design.counts(about, seed).clients.into_iter().next().ok_or(Error::Nothing)?;
+    let InputShape { inputs, .. } = experiment.dataset.content.shape();
+    let samples = match &experiment.dataset.content {
+        Content::Covariances(_) => None,
+        Content::Trials(trials) => Some(trials.length()),
+    };
+    Ok(PreparedTrials {
+        facts: Facts {
+            classes: about.classes.clone(),
+            channels: about.channels.clone(),
+            inputs,
+            samples,
+            sfreq: about.sfreq,
+            unit: about.unit.clone(),
+            unit_read,
+            treatment: experiment.treatment(),
+            alignment: experiment.alignment(),
+            transductive: experiment.is_transductive(),
+        },
+        counts: Counts { train: counted.train, validation: counted.val, test: counted.test },
+        shard,
+        labels: about.labels(),
+        numbers,
+    })
+}
+
+/// Aligns and scales trials in the precision of the network. Returns their unit too.
+struct Numbers<'a> {
+    experiment: &'a Experiment,
+    design: &'a Design,
+}
+
+impl Visitor for Numbers<'_> {
+    type Output = (InputNumbers, String);
+
+    fn visit<T: Real, N: Architecture<T>>(self, _: N) -> Result<(InputNumbers, String), Error> {
+        let Inputs { numbers, unit, .. } = self.experiment.inputs::<T>(self.design, false)?;
+        Ok((InputNumbers::new(numbers), unit))
+    }
 }

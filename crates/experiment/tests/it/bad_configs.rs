@@ -506,12 +506,12 @@ fn contradictions() {
         ),
         file(
             "align.kind = 'euclidean'",
-            "`align.kind` is \"euclidean\" with the model \"spdnet\" in bad.toml, line 2, column 14; Euclidean alignment is of raw trials, which SPDnet does not see",
+            "`align.kind` is \"euclidean\" with the model \"spdnet\" in bad.toml, line 2, column 14; euclidean alignment changes raw trials, which SPDnet does not read",
             "use `align.kind = \"riemannian\"` or \"log-euclidean\"",
         ),
         file(
             "align.kind = 'riemannian'\nmodel.kind = 'eegnet'",
-            "`align.kind` is \"riemannian\" with the model \"eegnet\" in bad.toml, line 2, column 14; Riemannian alignment is of covariances, which EEGNet does not see",
+            "`align.kind` is \"riemannian\" with the model \"eegnet\" in bad.toml, line 2, column 14; riemannian alignment changes covariances, which EEGNet does not read",
             "use `align.kind = \"euclidean\"`",
         ),
         file(
@@ -660,7 +660,7 @@ fn overrides() {
         ),
         set(
             &["model.kind=eegnet", "align.kind=log-euclidean"],
-            "`align.kind` is \"log-euclidean\" with the model \"eegnet\" in the override `align.kind=log-euclidean`; log-Euclidean alignment is of covariances, which EEGNet does not see",
+            "`align.kind` is \"log-euclidean\" with the model \"eegnet\" in the override `align.kind=log-euclidean`; log-euclidean alignment changes covariances, which EEGNet does not read",
             "use `align.kind = \"euclidean\"`",
         ),
         set(

@@ -125,7 +125,7 @@ fn matrices_that_are_no_covariances_are_refused() {
         assert!(matches!(refused, Error::NotCovariance { .. }), "{refused}");
     }
     let unseen = evaluate_model(&model, &path("average.npz"), AlignKind::Euclidean).err().unwrap();
-    assert_eq!(unseen.to_string(), "euclidean alignment is of raw trials, which SPDnet does not see");
+    assert_eq!(unseen.to_string(), "euclidean alignment changes raw trials, which SPDnet does not read");
     assert!(unseen.hint().unwrap().contains("riemannian"));
 }
 
@@ -208,10 +208,7 @@ fn an_eegnet_is_tried_on_trials_treated_as_its_own() {
         assert_eq!(again.confusion.counts(), scores.confusion.counts());
         let error = evaluate_model(&model, &path("plain.npz"), AlignKind::None).err().unwrap().to_string();
         let expected = if z_score {
-            format!(
-                "{}: the model has what was done to the trials {treatment}, the data have z-score",
-                model.display()
-            )
+            format!("{}: the model has the treatment {treatment}, the data have z-score", model.display())
         } else {
             format!("{}: the model has the unit 1, the data have uV", model.display())
         };

@@ -15,3 +15,4 @@ mod runs;
 mod several;
 mod split;
 mod support;
+mod third_model;

@@ -1,6 +1,6 @@
 //! The modes: there is one loop.
 
-use fedspd_experiment::{headline, in_memory};
+use fedspd_experiment::headline;
 
 use crate::runs::experiment;
 use crate::support::{Warnings, in_folder};
@@ -28,14 +28,15 @@ pub(crate) const TASK: &str = r#"
     epochs_local = 1
 "#;
 
-/// Property 40 for whole experiments: one client with everything and carried moments, an epoch a round, is centralised training, bit for bit.
+/// Property 40 for whole experiments: one client with all trials, carried moments and one epoch a round
+/// is centralised training, bit for bit.
 #[test]
 fn a_federation_of_one_is_centralised_training() {
     let everyone = "federated.clients={ 'all clients' = [1, 2, 3, 4, 5, 6, 7, 8] }";
     let federated = experiment(TASK, &[everyone, "federated.carry_state=true"]);
     let centralised = experiment(TASK, &[everyone, "mode=centralised"]);
     let rows = |experiment| {
-        let table = in_memory(experiment, &mut ()).unwrap();
+        let table = in_folder(experiment, &mut ()).0;
         let row =
             |row: fedspd_run::ResultRow| (row.round, row.client, row.split, row.metric, row.value.to_bits());
         table.rows.into_iter().map(row).collect::<Vec<_>>()
@@ -50,7 +51,7 @@ fn a_federation_of_one_is_centralised_training() {
 fn every_mode_learns() {
     let mut tested = Vec::new();
     for (mode, least) in [("federated", 0.55), ("centralised", 0.55), ("local", 0.4)] {
-        let table = in_memory(&experiment(TASK, &[&format!("mode={mode}")]), &mut ()).unwrap();
+        let table = in_folder(&experiment(TASK, &[&format!("mode={mode}")]), &mut ()).0;
         let found = headline(&table);
         assert!(found.macro_f1.mean > least, "{mode}: {}", found.macro_f1.mean);
         assert!(found.worst_client.mean <= found.mean_client.mean && found.feasibility_error < 1e-12);
@@ -64,9 +65,8 @@ fn every_mode_learns() {
 /// The best model by validation is the one that centralised training ends with, and it stops.
 #[test]
 fn early_stopping_returns_to_the_best() {
-    let table =
-        in_memory(&experiment(TASK, &["mode=centralised", "train.epochs=60", "train.early_stop=5"]), &mut ())
-            .unwrap();
+    let stopping = ["mode=centralised", "train.epochs=60", "train.early_stop=5"];
+    let (table, _) = in_folder(&experiment(TASK, &stopping), &mut ());
     let values = |split: &str, metric: &str| {
         let wanted = |row: &&fedspd_run::ResultRow| {
             row.client == "pooled" && row.split == split && row.metric == metric
@@ -90,7 +90,7 @@ fn alignment_helps_where_subjects_differ() {
     let shifted = ["data.generated.shift=1.5", "federated.rounds=30", "split.held_out_subjects='7,8'"];
     let f1 = |more: &[&str]| {
         let overrides: Vec<&str> = shifted.iter().chain(more).copied().collect();
-        let found = headline(&in_memory(&experiment(TASK, &overrides), &mut ()).unwrap());
+        let found = headline(&in_folder(&experiment(TASK, &overrides), &mut ()).0);
         (found.macro_f1.mean, found.held_out.mean)
     };
     let plain = f1(&[]);
@@ -131,7 +131,7 @@ fn eegnet_learns_and_reads_new_subjects() {
         held_out_subjects = "4"
     "#;
     for fedbn in ["all", "statistics"] {
-        let table = in_memory(&experiment(text, &[&format!("model.fedbn={fedbn}")]), &mut ()).unwrap();
+        let table = in_folder(&experiment(text, &[&format!("model.fedbn={fedbn}")]), &mut ()).0;
         let found = headline(&table);
         assert!(found.macro_f1.mean > 0.7, "{fedbn}: {}", found.macro_f1.mean);
         assert!(found.held_out.mean > 0.6, "{fedbn}: {}", found.held_out.mean);
@@ -155,7 +155,7 @@ fn eegnet_learns_and_reads_new_subjects() {
 fn subjects_without_a_client_are_told_of() {
     let mut warnings = Warnings::default();
     let some = experiment(TASK, &["federated.clients={ a = [1, 2], b = [3] }", "federated.rounds=1"]);
-    in_memory(&some, &mut warnings).unwrap();
+    in_folder(&some, &mut warnings);
     assert_eq!(warnings.0, ["no client has the subjects 4, 5, 6, 7, 8: their trials are not used"]);
 }
 
@@ -165,7 +165,7 @@ fn scores_that_will_be_missing_are_told_of() {
     let warnings = |overrides: &[&str]| {
         let mut warnings = Warnings::default();
         let all = [&["federated.rounds=1"], overrides].concat();
-        in_memory(&experiment(TASK, &all), &mut warnings).unwrap();
+        in_folder(&experiment(TASK, &all), &mut warnings);
         warnings.0
     };
     // Two trials of a class in a client are too few to be shared out, four are not.
@@ -183,7 +183,7 @@ fn scores_that_will_be_missing_are_told_of() {
     assert_eq!(
         few("federated.clients={ a = [1], b = [2, 3, 4], c = [5, 6, 7, 8] }"),
         [
-            "a has no validation trials: it has no say in the learning rate",
+            "a has no validation trials: it does not count for the learning rate",
             "a has no test trials: it is not in the test scores"
         ]
     );

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use fedspd_experiment::SharingError;
-use fedspd_experiment::partition::{Assignment, Partition, partition};
+use fedspd_experiment::split::partition::{Assignment, Partition, partition};
 use fedspd_nn::Seed;
 use proptest::prelude::*;
 

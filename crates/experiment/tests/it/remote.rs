@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use fedspd_experiment::config::{Config, Preset};
-use fedspd_experiment::remote::{Assignment, Coordinator, Identity, Introduction, Site, at_home};
+use fedspd_experiment::remote::{
+    ClientPlan, Coordinator, Identity, Introduction, Site, SiteTask, site_config,
+};
 use fedspd_experiment::{Error, Experiment, run};
 use fedspd_federated::{Exchange, LOSS, Message, Numbers, Part};
 use fedspd_run::Status;
@@ -19,8 +21,8 @@ fn config(changes: &[&str]) -> Config {
 fn sites(config: &Config, state: &Path) -> Vec<Site> {
     let site = |(number, subjects): (u32, &str)| {
         let own = [format!("data.subjects={subjects}").parse().unwrap()];
-        let own = at_home(&config.to_toml(), &own).unwrap();
-        Site::open(own, &format!("client {}", number + 1), number, state, &()).unwrap()
+        let own = site_config(&config.to_toml(), &own).unwrap();
+        Site::open(&own, &format!("client {}", number + 1), number, state, &(), &mut ()).unwrap()
     };
     [(0, "1,2"), (1, "3,4")].into_iter().map(site).collect()
 }
@@ -32,8 +34,8 @@ fn coordinator(config: &Config, folder: &Path, sites: &[Site]) -> Coordinator {
 
 fn train(server: &Coordinator, sites: &[Site]) -> Vec<(usize, Message)> {
     let plan = server.plan().unwrap();
-    let reply = |asked: &fedspd_experiment::remote::Asked| {
-        let task = Assignment {
+    let reply = |asked: &ClientPlan| {
+        let task = SiteTask {
             run: server.identity().clone(),
             exchange: plan.exchange,
             epochs: asked.epochs,
@@ -53,9 +55,9 @@ fn round(server: &mut Coordinator, sites: &[Site]) {
     let asked = server.close().unwrap().unwrap();
     for (client, site) in sites.iter().enumerate() {
         let since = asked.since[client];
-        let verdicts =
+        let scores =
             site.evaluate(server.identity(), &asked.message, since, asked.validated, asked.tested).unwrap();
-        server.judge(client, Ok(verdicts), &mut ()).unwrap();
+        server.score(client, Ok(scores), &mut ()).unwrap();
     }
     server.advance(&mut ()).unwrap();
 }
@@ -111,7 +113,7 @@ fn what_a_site_reads_is_its_own_to_say() {
     let shared = config(&["data.root=\"/server\"", "data.name=physionet-mi", "data.exclude=4"]).to_toml();
     let own = |changes: &[&str]| {
         let changes: Vec<_> = changes.iter().map(|change| change.parse().unwrap()).collect();
-        at_home(&shared, &changes).unwrap().data
+        site_config(&shared, &changes).unwrap().data
     };
     let ids =
         |selection: &Option<fedspd_eeg::dataset::Selection>| selection.as_ref().map(|s| s.ids().to_vec());
@@ -124,13 +126,15 @@ fn what_a_site_reads_is_its_own_to_say() {
     assert_eq!((data.root, data.subjects, data.exclude), (None, None, None));
     for file in ["/etc/secret.npz", "study.toml"] {
         let shared = config(&[&format!("data.name={file}")]).to_toml();
-        assert!(matches!(at_home(&shared, &[]), Err(Error::ServersFile { path }) if path == Path::new(file)));
-        assert!(at_home(&shared, &["data.name=sample".parse().unwrap()]).is_ok());
+        assert!(
+            matches!(site_config(&shared, &[]), Err(Error::ServersFile { path }) if path == Path::new(file))
+        );
+        assert!(site_config(&shared, &["data.name=sample".parse().unwrap()]).is_ok());
     }
 }
 
 #[test]
-fn nothing_of_a_sites_disk_is_told_abroad() {
+fn nothing_of_a_sites_disk_is_told_to_the_server() {
     let folder = tempfile::tempdir().unwrap();
     let config = config(&[]);
     let site = &sites(&config, folder.path())[0];
@@ -138,12 +142,12 @@ fn nothing_of_a_sites_disk_is_told_abroad() {
     let (model, since) = (Message::default(), Some(Exchange { round: 6, number: 0 }));
     let missing = site.evaluate(&run, &model, since, true, true).unwrap_err();
     assert!(missing.to_string().contains(&*folder.path().to_string_lossy()), "{missing}");
-    assert_eq!(missing.abroad(), "its state after round 7 is not there");
+    assert_eq!(missing.for_server(), "its state after round 7 is missing");
     let state = folder.path().join(format!("run-{run}/site-0/round-0007.state"));
     std::fs::create_dir_all(state.parent().unwrap()).unwrap();
     std::fs::write(&state, "something else").unwrap();
     let damaged = site.evaluate(&run, &model, since, true, true).unwrap_err();
-    assert_eq!(damaged.abroad(), "it could not do what was asked; its own log says why");
+    assert_eq!(damaged.for_server(), "it could not do what was asked; its own log says why");
 }
 
 #[cfg(unix)]
@@ -205,19 +209,59 @@ fn numbers_that_cannot_be_do_not_count() {
     let asked = server.close().unwrap().unwrap();
     assert_eq!(asked.since, [Some(Exchange::default()), None]);
     for (client, site) in all.iter().enumerate() {
-        let verdicts =
+        let scores =
             site.evaluate(server.identity(), &asked.message, asked.since[client], true, true).unwrap();
-        let mut parts = verdicts.into_parts();
+        let mut parts = scores.into_parts();
         let confusion = parts.iter_mut().find(|part| part.name == "test.confusion").unwrap();
         if let (1, Numbers::U64(counts)) = (client, &mut confusion.numbers) {
             let support: u64 = counts[..4].iter().sum();
             // Wraps around to as many trials as there are.
             counts[..4].copy_from_slice(&[u64::MAX / 2 + 1, u64::MAX / 2 + 1, support, 0]);
         }
-        server.judge(client, Ok(Message::new(parts)), &mut ()).unwrap();
+        server.score(client, Ok(Message::new(parts)), &mut ()).unwrap();
     }
     server.advance(&mut ()).unwrap();
     let events = std::fs::read_to_string(folder.path().join("run/events.jsonl")).unwrap();
     assert!(events.contains("client 2 does not count: its loss is -1"), "{events}");
-    assert!(events.contains("client 2 did not judge the model"), "{events}");
+    assert!(events.contains("client 2 did not score the model"), "{events}");
+}
+
+/// A folder knows its engine: neither engine goes on in a folder of the other, and every hint says how
+/// the run in the folder is resumed.
+#[test]
+fn a_run_of_one_engine_is_not_resumed_by_the_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let (one, many) = (folder.path().join("one"), folder.path().join("many"));
+    let config = config(&["federated.rounds=1"]);
+    let experiment = Experiment::new(config.clone(), &()).unwrap();
+    run(&experiment, "sample", &one, &mut ()).unwrap();
+    let all = sites(&config, folder.path());
+    drop(coordinator(&config, &many, &all));
+    let by_flower =
+        format!("resume it by starting its Flower server again with `out = \"{}\"`", many.display());
+    let refused = fedspd_experiment::Resumable::open(&many, |_| (), &()).err().unwrap();
+    assert_eq!(refused.to_string(), format!("{} holds a run over Flower", many.display()));
+    assert_eq!(refused.hint().unwrap(), by_flower);
+    let taken = run(&experiment, "sample", &many, &mut ()).unwrap_err();
+    assert_eq!(taken.hint().unwrap(), format!("{by_flower}, or choose another folder with --out"));
+    let introductions = all.iter().map(|site| site.introduce().unwrap()).collect();
+    let refused = Coordinator::open(config.clone(), "sample", &one, introductions, 1, &mut ()).err().unwrap();
+    assert_eq!(refused.to_string(), format!("{} holds a run in one process", one.display()));
+    assert!(refused.hint().unwrap().starts_with("resume it with `fedspd resume "), "{:?}", refused.hint());
+}
+
+/// The second message of a site prepares nothing: its trials come from the cache, to the same bytes.
+#[test]
+fn a_site_prepares_its_trials_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = config(&["align.kind=riemannian"]);
+    let first = sites(&config, folder.path());
+    let cached =
+        || std::fs::read_dir(folder.path().join("cache")).unwrap().map(|entry| entry.unwrap().path());
+    assert_eq!(cached().count(), 2);
+    let written: Vec<_> = cached().map(|path| std::fs::read(path).unwrap()).collect();
+    let second = sites(&config, folder.path());
+    assert_eq!(cached().map(|path| std::fs::read(path).unwrap()).collect::<Vec<_>>(), written);
+    let server = coordinator(&config, &folder.path().join("run"), &first);
+    assert_eq!(train(&server, &first), train(&server, &second));
 }

@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fedspd_eeg::About;
 use fedspd_experiment::SharingError;
-use fedspd_experiment::partition::{Assignment, Client, partition};
-use fedspd_experiment::split::{Split, SplitKind, split};
+use fedspd_experiment::split::partition::{Assignment, Client, partition};
+use fedspd_experiment::split::trials::{Split, SplitRule, split};
 use fedspd_nn::{Purpose, Seed, Stream};
 use proptest::prelude::*;
 
 use crate::support::{about, cases, design, origin, physionet};
 
-const PAPER: SplitKind = SplitKind::Stratified { train: 0.75, val: 0.10, test: 0.15 };
+const PAPER: SplitRule = SplitRule::Stratified { train: 0.75, val: 0.10, test: 0.15 };
 
 fn stream(seed: u64) -> Stream {
     Seed(seed).stream(Purpose::Split)
@@ -76,7 +76,7 @@ fn the_papers_clients_have_135_18_and_27_trials() {
 fn a_split_depends_on_seed_and_client_alone() {
     let about = physionet(2);
     let client = everybody(&about);
-    for kind in [PAPER, SplitKind::LeaveRunOut { folds: 3, fold: 1, val: 0.1 }] {
+    for kind in [PAPER, SplitRule::LeaveRunOut { folds: 3, fold: 1, val: 0.1 }] {
         let of = |stream: Stream| split(&about, &client, &kind, stream).unwrap();
         assert_eq!(of(stream(0)), of(stream(0)));
         assert_ne!(of(stream(0)), of(stream(1)));
@@ -120,7 +120,7 @@ fn every_split_has_every_class_with_three_trials() {
 #[test]
 fn a_share_of_nothing_gets_nothing() {
     let about = physionet(2);
-    let kind = SplitKind::Stratified { train: 0.8, val: 0.0, test: 0.2 };
+    let kind = SplitRule::Stratified { train: 0.8, val: 0.0, test: 0.2 };
     let split = split(&about, &everybody(&about), &kind, stream(0)).unwrap();
     assert_eq!(parts(&split).map(<[usize]>::len), [144, 0, 36]);
 }
@@ -133,7 +133,7 @@ fn folds_of_physionet_test_every_class_on_whole_runs() {
     for (folds, runs) in [(2, 3), (3, 2)] {
         for seed in 0..10 {
             for fold in 0..folds {
-                let kind = SplitKind::LeaveRunOut { folds, fold, val: 0.1 };
+                let kind = SplitRule::LeaveRunOut { folds, fold, val: 0.1 };
                 let split = split(&about, &client, &kind, stream(seed)).unwrap();
                 let run = |trial: &usize| {
                     (about.origins[*trial].subject.clone(), about.origins[*trial].run.clone())
@@ -157,8 +157,8 @@ fn folds_of_physionet_test_every_class_on_whole_runs() {
 fn every_fault_is_named() {
     let about = physionet(2);
     let client = everybody(&about);
-    let shares = |train: f64, val: f64, test: f64| SplitKind::Stratified { train, val, test };
-    let runs = |folds: usize, fold: usize, val: f64| SplitKind::LeaveRunOut { folds, fold, val };
+    let shares = |train: f64, val: f64, test: f64| SplitRule::Stratified { train, val, test };
+    let runs = |folds: usize, fold: usize, val: f64| SplitRule::LeaveRunOut { folds, fold, val };
     let sum = "the shares of training, validation and test are 0.75, 0.25 and 0.5, together 1.5";
     let cases = [
         (shares(0.75, 0.25, 0.5), sum),
@@ -216,7 +216,7 @@ proptest! {
         let shares = [f64::from(a) / whole, f64::from(b) / whole, f64::from(c) / whole];
         let [train, val, test] = shares;
         let client = everybody(&about);
-        let result = split(&about, &client, &SplitKind::Stratified { train, val, test }, stream(seed));
+        let result = split(&about, &client, &SplitRule::Stratified { train, val, test }, stream(seed));
         let split = match result {
             // A handful of trials and a small share of training.
             Err(SharingError::NothingToTrain { trials, .. }) => {
@@ -260,7 +260,7 @@ proptest! {
         let mut tested = Vec::new();
         let mut tests_of_subject: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for fold in 0..folds {
-            let kind = SplitKind::LeaveRunOut { folds, fold, val };
+            let kind = SplitRule::LeaveRunOut { folds, fold, val };
             let split = match split(&about, &client, &kind, stream(seed)) {
                 Err(SharingError::TooFewRuns { subject, runs }) => {
                     let there: BTreeSet<_> = about.trials_of(&subject).into_iter().map(run).collect();

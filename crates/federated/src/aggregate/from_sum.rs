@@ -5,7 +5,7 @@ use fedspd_manifold::{Error as GeometryError, Matrix, Real};
 use fedspd_nn::ParamSet;
 
 use super::sums::{Sum, Sums};
-use super::{Aggregator, Fault, LayerReport};
+use super::{Aggregated, Aggregator, Fault};
 use crate::{Error, Message};
 
 #[derive(Clone, Copy)]
@@ -36,11 +36,12 @@ impl<T: Real> Aggregator<T> for FromSum {
         self.sums.add(weight, previous, reply)
     }
 
-    fn finish(&mut self, parameters: &mut ParamSet<T>) -> Result<Vec<LayerReport>, Error> {
+    fn finish(&mut self, parameters: &mut ParamSet<T>) -> Result<Aggregated, Error> {
         let rule = self.rule;
         self.sums.finish(parameters, |_, sum, previous| match sum {
             Sum::Euclidean(sum) => Ok((sum.mean(), false)),
             Sum::Stiefel(layer) => average(rule, &layer.matrix(previous)?, &layer.sum),
+            Sum::Spd(sum) => Ok((sum.mean()?, false)),
         })
     }
 }

@@ -1,11 +1,12 @@
-//! `karcher`: the point with the smallest sum of squared geodesic distances. It iterates over all replies, so they are all kept until the round is closed.
+//! `karcher`: the point with the smallest sum of squared geodesic distances. It iterates over all
+//! replies, so it keeps them until the round is closed.
 
 use fedspd_manifold::average::karcher_mean;
 use fedspd_manifold::{IterationLimits, Matrix, Real, StiefelMetric};
 use fedspd_nn::ParamSet;
 
 use super::sums::{Sum, Sums};
-use super::{Aggregator, Fault, LayerReport};
+use super::{Aggregated, Aggregator, Fault};
 use crate::{Error, Message};
 
 /// Beyond these the mean is the same to all digits that matter in training.
@@ -14,7 +15,7 @@ const LIMITS: IterationLimits = IterationLimits { tolerance: 1e-10, iterations: 
 pub(super) struct Karcher {
     sums: Sums,
     weights: Vec<f64>,
-    /// For each parameter, the matrices of all replies; none for Euclidean ones.
+    /// For each parameter, the matrices of all replies; none for those that are not Stiefel.
     points: Vec<Vec<Matrix<f64>>>,
 }
 
@@ -34,19 +35,23 @@ impl<T: Real> Aggregator<T> for Karcher {
         self.sums.add(weight, previous, reply)?;
         self.weights.push(weight);
         for (parameter, points) in self.sums.parameters().iter().zip(&mut self.points) {
-            if let Sum::Stiefel(layer) = &parameter.sum {
-                let matrix = layer.matrix(&parameter.values(reply));
-                let fault = |source| Error::Average { parameter: parameter.name.clone(), source };
-                points.push(matrix.map_err(fault)?);
+            match &parameter.sum {
+                Sum::Stiefel(layer) => {
+                    let matrix = layer.matrix(&parameter.values(reply));
+                    let fault = |source| Error::Average { parameter: parameter.name.clone(), source };
+                    points.push(matrix.map_err(fault)?);
+                }
+                Sum::Euclidean(_) | Sum::Spd(_) => {}
             }
         }
         Ok(())
     }
 
-    fn finish(&mut self, parameters: &mut ParamSet<T>) -> Result<Vec<LayerReport>, Error> {
+    fn finish(&mut self, parameters: &mut ParamSet<T>) -> Result<Aggregated, Error> {
         let (weights, points) = (std::mem::take(&mut self.weights), &mut self.points);
         self.sums.finish(parameters, |index, sum, _| match sum {
             Sum::Euclidean(sum) => Ok((sum.mean(), false)),
+            Sum::Spd(sum) => Ok((sum.mean()?, false)),
             Sum::Stiefel(_) => {
                 let points = std::mem::take(&mut points[index]);
                 let mean = karcher_mean(StiefelMetric::Embedded, &points, Some(&weights), LIMITS)?;

@@ -19,6 +19,7 @@ mod sums;
 
 use fedspd_manifold::Real;
 use fedspd_nn::{Geometry, ParamSet};
+use fedspd_run::LayerReport;
 use serde::{Deserialize, Serialize};
 use thiserror::Error as ThisError;
 
@@ -60,13 +61,16 @@ impl Aggregation {
         }
     }
 
-    /// How many numbers of each reply are kept until the round is closed; none where a sum takes them in.
+    /// How many numbers of each reply are kept until the round is closed; none where a sum suffices.
     pub fn kept_numbers(self, wire: &Wire) -> usize {
         if self != Self::Karcher {
             return 0;
         }
-        let stiefel = |parameter: &&fedspd_nn::Parameter| parameter.geometry == Geometry::Stiefel;
-        wire.parameters().filter(stiefel).map(|parameter| parameter.size()).sum()
+        let kept = |parameter: &fedspd_nn::Parameter| match parameter.geometry {
+            Geometry::Stiefel => parameter.size(),
+            Geometry::Euclidean | Geometry::Spd => 0,
+        };
+        wire.parameters().map(kept).sum()
     }
 }
 
@@ -86,22 +90,21 @@ pub trait Aggregator<T: Real>: Send + Sync {
     /// [`Error::Average`] for a weight that cannot be used.
     fn add(&mut self, weight: f64, previous: &ParamSet<T>, reply: &Message) -> Result<(), Error>;
 
-    /// Writes the shared parameters, and is ready for the next round. Returns what it did to each
-    /// shared Stiefel parameter.
+    /// Writes the shared parameters, and is ready for the next round.
     ///
     /// # Errors
     /// [`Error::Average`] if the average does not exist.
-    fn finish(&mut self, parameters: &mut ParamSet<T>) -> Result<Vec<LayerReport>, Error>;
+    fn finish(&mut self, parameters: &mut ParamSet<T>) -> Result<Aggregated, Error>;
 
-    /// What it remembers from round to round.
+    /// Its memory between rounds.
     fn memory(&self) -> Vec<f64> {
         Vec::new()
     }
 
-    /// Takes what it remembered.
+    /// Restores its memory.
     ///
     /// # Errors
-    /// [`Error::State`] if that is not its own.
+    /// [`Error::State`] if it is another's.
     fn recall(&mut self, memory: &[f64]) -> Result<(), Error> {
         expect_numbers(memory, 0)
     }
@@ -157,29 +160,30 @@ pub enum Fault {
         /// As much is accepted.
         limit: f64,
     },
+    /// A matrix is not symmetric positive definite.
+    #[error("it sent `{parameter}`, which is not symmetric positive definite: {fault}")]
+    NotSpd {
+        /// Which parameter.
+        parameter: String,
+        /// What is wrong with it.
+        fault: String,
+    },
 }
 
-/// What a round did to a Stiefel parameter.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct LayerReport {
-    /// The name of the parameter.
-    pub name: String,
-    /// The smallest singular value of the mean of the replies: 1 when clients agree, 0 when a direction cancels.
-    pub consensus: f64,
-    /// The mean distance `|W_i - W|` of the replies from where they started; none where the server
-    /// sees sums alone.
-    pub drift_mean: Option<f64>,
-    /// The largest such distance.
-    pub drift_max: Option<f64>,
-    /// The distance between what `proj-avg` and what `rl-avg` make of the replies; none if the first does not exist.
-    pub proj_rl_distance: Option<f64>,
-    /// Whether the mean had lost its rank, so that `rl-avg` had to step in.
-    pub fell_back: bool,
+/// The outcome of an average.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Aggregated {
+    /// One report for each shared Stiefel parameter. Numbers that do not exist are NaN: drifts where
+    /// the server sees sums alone, and the distance from `proj-avg` where that does not exist.
+    pub layers: Vec<LayerReport>,
+    /// Whether a mean had lost its rank, so that `rl-avg` took its place.
+    pub fallback: bool,
 }
 
 /// The aggregator for the parameters of a model.
 ///
-/// Momentum keeps a share of the last step of the server, and `server_lr` scales that step; both are for `rl-avg`, whose mean is a tangent vector.
+/// Momentum keeps a share of the last step of the server, and `server_lr` scales that step. Both need
+/// `rl-avg`, whose mean is a tangent vector.
 ///
 /// # Errors
 /// [`Error::Config`] for settings that are out of range or do not go together.

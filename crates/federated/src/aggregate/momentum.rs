@@ -1,15 +1,17 @@
-//! Server momentum on top of `rl-avg`, whose mean is a tangent vector at the previous point (`algorithms.md`, 4.5).
+//! Server momentum on top of `rl-avg`, whose mean is a tangent vector at the previous point
+//! (`algorithms.md`, 4.5).
 //!
 //! ```text
 //! Stiefel     m <- b P_W(m) + P_W(A),     W <- uf(W + rate m)
 //! Euclidean   m <- b m + (A - x),         x <- x + rate m
+//! SPD         the same for log x, since the log-Euclidean metric is flat there
 //! ```
 
 use fedspd_manifold::{Error as GeometryError, Real, Retraction, RetractionKind, Stiefel};
 use fedspd_nn::ParamSet;
 
 use super::sums::{Layer, Sum, Sums};
-use super::{Aggregator, Fault, LayerReport};
+use super::{Aggregated, Aggregator, Fault};
 use crate::method::expect_numbers;
 use crate::{Error, Message};
 
@@ -39,16 +41,16 @@ impl<T: Real> Aggregator<T> for Momentum {
         self.sums.add(weight, previous, reply)
     }
 
-    fn finish(&mut self, parameters: &mut ParamSet<T>) -> Result<Vec<LayerReport>, Error> {
+    fn finish(&mut self, parameters: &mut ParamSet<T>) -> Result<Aggregated, Error> {
         let (kept, rate, velocities) = (self.kept, self.rate, &mut self.velocities);
         self.sums.finish(parameters, |index, sum, previous| {
             let velocity = &mut velocities[index];
             let next = match sum {
-                Sum::Euclidean(sum) => {
-                    for ((velocity, mean), x) in velocity.iter_mut().zip(sum.mean()).zip(previous) {
-                        *velocity = kept * *velocity + (mean - x);
-                    }
-                    previous.iter().zip(velocity).map(|(x, m)| x + rate * *m).collect()
+                Sum::Euclidean(sum) => flat_step(kept, rate, previous, &sum.mean(), velocity),
+                Sum::Spd(sum) => {
+                    let logarithm = sum.logarithm(previous)?;
+                    let next = flat_step(kept, rate, &logarithm, &sum.mean_logarithm(), velocity);
+                    sum.exponential(&next)?
                 }
                 Sum::Stiefel(layer) => stiefel_step(layer, kept, rate, previous, velocity)?,
             };
@@ -70,6 +72,13 @@ impl<T: Real> Aggregator<T> for Momentum {
         }
         Ok(())
     }
+}
+
+fn flat_step(kept: f64, rate: f64, previous: &[f64], mean: &[f64], velocity: &mut [f64]) -> Vec<f64> {
+    for ((velocity, mean), x) in velocity.iter_mut().zip(mean).zip(previous) {
+        *velocity = kept * *velocity + (mean - x);
+    }
+    previous.iter().zip(velocity).map(|(x, m)| x + rate * *m).collect()
 }
 
 fn stiefel_step(

@@ -1,18 +1,20 @@
-//! `ret-avg`: `R_W(sum w_i R_W^-1(W_i))`, with the polar retraction and its inverse at the previous point `W`.
+//! `ret-avg`: `R_W(sum w_i R_W^-1(W_i))`, with the polar retraction and its inverse at the previous
+//! point `W`.
 //!
-//! The inverse retraction of a reply needs nothing but the reply and `W`, so each is taken when the reply comes in, and their sum is all that is kept.
+//! The inverse retraction of a reply needs nothing but the reply and `W`. The server computes it when
+//! the reply comes in and keeps the sum alone.
 
 use fedspd_manifold::average::StiefelSum;
 use fedspd_manifold::{Error as GeometryError, Real, Retraction, RetractionKind};
 use fedspd_nn::ParamSet;
 
 use super::sums::{Sum, Sums};
-use super::{Aggregator, Fault, LayerReport};
+use super::{Aggregated, Aggregator, Fault};
 use crate::{Error, Message};
 
 pub(super) struct RetAvg {
     sums: Sums,
-    /// One for each parameter; none for Euclidean ones.
+    /// One for each parameter; none for those that are not Stiefel.
     tangents: Vec<Option<Tangents>>,
 }
 
@@ -26,7 +28,7 @@ struct Tangents {
 impl RetAvg {
     pub(super) fn new(sums: Sums) -> Result<Self, Error> {
         let tangents = sums.parameters().iter().map(|parameter| match &parameter.sum {
-            Sum::Euclidean(_) => Ok(None),
+            Sum::Euclidean(_) | Sum::Spd(_) => Ok(None),
             Sum::Stiefel(layer) => {
                 let (p, k) = layer.sum.shape();
                 Ok(Some(Tangents::new(p, k).map_err(fedspd_nn::Error::from)?))
@@ -54,9 +56,9 @@ impl<T: Real> Aggregator<T> for RetAvg {
         Ok(())
     }
 
-    fn finish(&mut self, parameters: &mut ParamSet<T>) -> Result<Vec<LayerReport>, Error> {
+    fn finish(&mut self, parameters: &mut ParamSet<T>) -> Result<Aggregated, Error> {
         let tangents = &mut self.tangents;
-        let layers =
+        let aggregated =
             self.sums.finish(parameters, |index, sum, previous| match (sum, &mut tangents[index]) {
                 // A single reply is the average, bit for bit.
                 (Sum::Stiefel(layer), Some(tangents)) if layer.sum.count() > 1 => {
@@ -64,11 +66,12 @@ impl<T: Real> Aggregator<T> for RetAvg {
                 }
                 (Sum::Stiefel(layer), _) => Ok((layer.sum.mean()?.as_slice().to_vec(), false)),
                 (Sum::Euclidean(sum), _) => Ok((sum.mean(), false)),
+                (Sum::Spd(sum), _) => Ok((sum.mean()?, false)),
             })?;
         for tangents in tangents.iter_mut().flatten() {
             tangents.clear().map_err(fedspd_nn::Error::from)?;
         }
-        Ok(layers)
+        Ok(aggregated)
     }
 }
 

@@ -4,10 +4,11 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use fedspd_manifold::average::{StiefelSum, proj_avg, rl_avg};
-use fedspd_manifold::{Error as GeometryError, Matrix, Real, Stiefel};
-use fedspd_nn::{Geometry, ParamSet};
+use fedspd_manifold::{Error as GeometryError, Matrix, Real, SpectralFunction, SpectralMap, Stiefel};
+use fedspd_nn::{ParamSet, Space};
+use fedspd_run::LayerReport;
 
-use super::{Fault, LayerReport};
+use super::{Aggregated, Fault};
 use crate::{Error, Message, Wire};
 
 /// One running sum for each shared parameter, in `f64`.
@@ -26,6 +27,16 @@ pub(super) struct ParameterSum {
 pub(super) enum Sum {
     Euclidean(PlainSum),
     Stiefel(Layer),
+    Spd(SpdSum),
+}
+
+/// The log-Euclidean mean of SPD matrices, `exp(sum w_i log X_i)` (Arsigny et al. 2007). Like ProjAvg
+/// and RLAvg it needs nothing but a sum. Unlike the plain mean it does not swell determinants.
+pub(super) struct SpdSum {
+    map: SpectralMap<f64>,
+    logarithms: PlainSum,
+    /// The only reply so far: the mean of one matrix is that matrix, bit for bit.
+    lone: Option<Vec<f64>>,
 }
 
 /// A weighted sum of vectors.
@@ -46,11 +57,10 @@ pub(super) struct Layer {
 impl Sums {
     pub(super) fn new(wire: &Wire) -> Result<Self, Error> {
         let sum = |parameter: &fedspd_nn::Parameter| {
-            let sum = match (parameter.geometry, &parameter.shape[..]) {
-                (Geometry::Stiefel, &[p, k]) => {
-                    Sum::Stiefel(Layer::new(p, k).map_err(fedspd_nn::Error::from)?)
-                }
-                _ => Sum::Euclidean(PlainSum::new(parameter.size())),
+            let sum = match parameter.space() {
+                Space::Euclidean => Sum::Euclidean(PlainSum::new(parameter.size())),
+                Space::Stiefel { p, k } => Sum::Stiefel(Layer::new(p, k).map_err(fedspd_nn::Error::from)?),
+                Space::Spd { n } => Sum::Spd(SpdSum::new(n).map_err(fedspd_nn::Error::from)?),
             };
             Ok(ParameterSum { name: parameter.name.clone(), place: parameter.range(), sum })
         };
@@ -71,11 +81,18 @@ impl Sums {
                 return Err(Fault::NotFinite { parameter: parameter(), value });
             }
             let values = numbers.widened();
-            if let Sum::Stiefel(layer) = &mut sum.sum {
-                let distance = layer.distance(&values);
-                if !(distance <= limit) {
-                    return Err(Fault::OffManifold { parameter: parameter(), distance, limit });
+            match &mut sum.sum {
+                Sum::Euclidean(_) => {}
+                Sum::Stiefel(layer) => {
+                    let distance = layer.distance(&values);
+                    if !(distance <= limit) {
+                        return Err(Fault::OffManifold { parameter: parameter(), distance, limit });
+                    }
                 }
+                Sum::Spd(sum) => sum.check(&values).map_err(|source| {
+                    let fault = source.to_string();
+                    Fault::NotSpd { parameter: parameter(), fault }
+                })?,
             }
         }
         Ok(())
@@ -89,11 +106,13 @@ impl Sums {
     ) -> Result<(), Error> {
         for parameter in &mut self.parameters {
             let values = values(&parameter.name, reply);
+            let fault = |source| Error::Average { parameter: parameter.name.clone(), source };
             match &mut parameter.sum {
                 Sum::Euclidean(sum) => sum.add(weight, &values),
-                Sum::Stiefel(layer) => layer
-                    .add(weight, &previous.values()[parameter.place.clone()], &values)
-                    .map_err(|source| Error::Average { parameter: parameter.name.clone(), source })?,
+                Sum::Stiefel(layer) => {
+                    layer.add(weight, &previous.values()[parameter.place.clone()], &values).map_err(fault)?
+                }
+                Sum::Spd(sum) => sum.add(weight, &values).map_err(fault)?,
             }
         }
         Ok(())
@@ -103,27 +122,32 @@ impl Sums {
         &self.parameters
     }
 
-    /// Writes what a rule makes of each sum, collects the reports of the layers, and empties the sums.
+    /// Writes the outcome of a rule for each sum, collects the reports of the layers, and empties the
+    /// sums. The rule also says whether it fell back to `rl-avg`.
     pub(super) fn finish<T: Real>(
         &mut self,
         parameters: &mut ParamSet<T>,
         mut rule: impl FnMut(usize, &mut Sum, &[f64]) -> Result<(Vec<f64>, bool), GeometryError>,
-    ) -> Result<Vec<LayerReport>, Error> {
-        let mut reports = Vec::new();
+    ) -> Result<Aggregated, Error> {
+        let mut aggregated = Aggregated::default();
         for (index, parameter) in self.parameters.iter_mut().enumerate() {
             let fault = |source| Error::Average { parameter: parameter.name.clone(), source };
             let values = &mut parameters.values_mut()[parameter.place.clone()];
             let previous = T::widen(values).into_owned();
-            let (next, fell_back) = rule(index, &mut parameter.sum, &previous).map_err(fault)?;
-            if let Sum::Stiefel(layer) = &mut parameter.sum {
-                reports.push(layer.report(&parameter.name, &previous, fell_back).map_err(fault)?);
+            let (next, fallback) = rule(index, &mut parameter.sum, &previous).map_err(fault)?;
+            aggregated.fallback |= fallback;
+            match &mut parameter.sum {
+                Sum::Stiefel(layer) => {
+                    aggregated.layers.push(layer.report(&parameter.name, &previous).map_err(fault)?);
+                }
+                Sum::Euclidean(_) | Sum::Spd(_) => {}
             }
             for (value, next) in values.iter_mut().zip(next) {
                 *value = T::from_f64(next);
             }
             parameter.sum.clear().map_err(fault)?;
         }
-        Ok(reports)
+        Ok(aggregated)
     }
 }
 
@@ -143,6 +167,7 @@ impl Sum {
         match self {
             Self::Euclidean(sum) => *sum = PlainSum::new(sum.sum.len()),
             Self::Stiefel(layer) => *layer = Layer::new(layer.sum.shape().0, layer.sum.shape().1)?,
+            Self::Spd(sum) => sum.clear(),
         }
         Ok(())
     }
@@ -172,6 +197,54 @@ impl PlainSum {
     }
 }
 
+impl SpdSum {
+    fn new(n: usize) -> Result<Self, GeometryError> {
+        Ok(Self { map: SpectralMap::new(n)?, logarithms: PlainSum::new(n * n), lone: None })
+    }
+
+    /// Checks that a matrix is symmetric and positive definite.
+    fn check(&mut self, values: &[f64]) -> Result<(), GeometryError> {
+        self.logarithm(values).map(drop)
+    }
+
+    fn add(&mut self, weight: f64, values: &[f64]) -> Result<(), GeometryError> {
+        let logarithm = self.logarithm(values)?;
+        self.lone = (self.logarithms.count == 0).then(|| values.to_vec());
+        self.logarithms.add(weight, &logarithm);
+        Ok(())
+    }
+
+    /// The logarithm of a matrix.
+    pub(super) fn logarithm(&mut self, matrix: &[f64]) -> Result<Vec<f64>, GeometryError> {
+        let mut logarithm = vec![0.0; matrix.len()];
+        self.map.apply(SpectralFunction::Log, matrix, &mut logarithm)?;
+        Ok(logarithm)
+    }
+
+    /// The mean of the logarithms.
+    pub(super) fn mean_logarithm(&self) -> Vec<f64> {
+        self.logarithms.mean()
+    }
+
+    /// The matrix with a logarithm.
+    pub(super) fn exponential(&mut self, logarithm: &[f64]) -> Result<Vec<f64>, GeometryError> {
+        let mut matrix = vec![0.0; logarithm.len()];
+        self.map.apply(SpectralFunction::Exp, logarithm, &mut matrix)?;
+        Ok(matrix)
+    }
+
+    pub(super) fn mean(&mut self) -> Result<Vec<f64>, GeometryError> {
+        match self.lone.take() {
+            Some(lone) => Ok(lone),
+            None => self.exponential(&self.mean_logarithm()),
+        }
+    }
+
+    fn clear(&mut self) {
+        (self.logarithms, self.lone) = (PlainSum::new(self.logarithms.sum.len()), None);
+    }
+}
+
 impl Layer {
     fn new(p: usize, k: usize) -> Result<Self, GeometryError> {
         Ok(Self { stiefel: Stiefel::new(p, k)?, sum: StiefelSum::new(p, k)?, drift_sum: 0.0, drift_max: 0.0 })
@@ -197,12 +270,7 @@ impl Layer {
         Matrix::from_rows(p, k, previous.to_vec())
     }
 
-    fn report(
-        &mut self,
-        name: &str,
-        previous: &[f64],
-        fell_back: bool,
-    ) -> Result<LayerReport, GeometryError> {
+    fn report(&mut self, name: &str, previous: &[f64]) -> Result<LayerReport, GeometryError> {
         let previous = self.matrix(previous)?;
         let rl = rl_avg(&previous, &self.sum)?;
         let proj = match proj_avg(&self.sum) {
@@ -213,10 +281,9 @@ impl Layer {
         Ok(LayerReport {
             name: name.to_owned(),
             consensus: rl.smallest_singular_value,
-            drift_mean: Some(self.drift_sum / self.sum.count() as f64),
-            drift_max: Some(self.drift_max),
-            proj_rl_distance: proj.map(|proj| proj.zip(&rl.point, |a, b| a - b).norm()),
-            fell_back,
+            drift_mean: self.drift_sum / self.sum.count() as f64,
+            drift_max: self.drift_max,
+            proj_rl_distance: proj.map_or(f64::NAN, |proj| proj.zip(&rl.point, |a, b| a - b).norm()),
         })
     }
 }

@@ -91,7 +91,7 @@ impl<T: Real> ServerMethod<T> for Server<T> {
     }
 
     fn finish(&mut self, _: u32, parameters: &mut ParamSet<T>) -> Result<Merged, Error> {
-        Ok(Merged { layers: self.aggregator.finish(parameters)?, ..Merged::default() })
+        Ok(Merged { average: self.aggregator.finish(parameters)?, ..Merged::default() })
     }
 
     fn memory(&self) -> Vec<f64> {

@@ -1,7 +1,7 @@
 //! Epochs of mini-batches with an optimiser: the local work of most methods.
 
 use fedspd_manifold::{Polar, Real};
-use fedspd_nn::{Error, Geometry, OptimiserConfig, ParamSet};
+use fedspd_nn::{Error, OptimiserConfig, ParamSet, Space};
 
 use crate::client::{Correction, LocalTraining, Task};
 
@@ -47,20 +47,20 @@ impl LocalEpochs {
 fn land<T: Real>(parameters: &mut ParamSet<T>) -> Result<(), Error> {
     let layout = parameters.layout().clone();
     let rounding = if T::MANTISSA_BITS > 32 { 1e-12 } else { 1e-5 };
-    for parameter in layout.parameters().iter().filter(|parameter| parameter.geometry == Geometry::Stiefel) {
-        let values = &mut parameters.values_mut()[parameter.range()];
-        let left = T::widen(values).into_owned();
-        if parameter.feasibility_error(&left)? > rounding {
-            for (value, landed) in values.iter_mut().zip(polar_factor(&parameter.shape, &left)?) {
-                *value = T::from_f64(landed);
+    for parameter in layout.parameters() {
+        match parameter.space() {
+            // The mean of SPD matrices is one too.
+            Space::Euclidean | Space::Spd { .. } => {}
+            Space::Stiefel { p, k } => {
+                let values = &mut parameters.values_mut()[parameter.range()];
+                let left = T::widen(values).into_owned();
+                if parameter.feasibility_error(&left)? > rounding {
+                    let mut factor = vec![0.0; left.len()];
+                    Polar::new(p, k)?.project(&left, &mut factor)?;
+                    values.iter_mut().zip(factor).for_each(|(value, landed)| *value = T::from_f64(landed));
+                }
             }
         }
     }
     Ok(())
-}
-
-fn polar_factor(shape: &[usize], matrix: &[f64]) -> Result<Vec<f64>, Error> {
-    let mut factor = vec![0.0; matrix.len()];
-    Polar::new(shape[0], shape[1])?.project(matrix, &mut factor)?;
-    Ok(factor)
 }

@@ -1,4 +1,4 @@
-//! Federated methods: what a client sends, and what the server makes of it.
+//! Federated methods.
 //!
 //! | method | client | server |
 //! |---|---|---|
@@ -6,8 +6,8 @@
 //! | [`fedprox`] | the same with a pull towards the received model | the same |
 //!
 //! A method is one file with two halves. Both declare the parts of every exchange; whoever carries
-//! messages carries these parts by name. How Stiefel matrices become one is not the method's: that
-//! is its [`Aggregation`](crate::Aggregation).
+//! messages carries these parts by name. How Stiefel matrices become one is a separate choice, the
+//! [`Aggregation`](crate::Aggregation).
 
 pub mod fedavg;
 pub mod fedprox;
@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 
 pub use local_epochs::LocalEpochs;
 
-use crate::aggregate::{Fault, LayerReport, aggregator};
+use crate::aggregate::{Aggregated, Fault, aggregator};
 use crate::client::{LocalTraining, Task};
 use crate::error::check;
 use crate::{Error, Message, Parts, ServerConfig, Wire};
@@ -91,26 +91,26 @@ pub trait ServerMethod<T: Real>: Send + Sync {
     /// [`Error::Average`] if an average does not exist.
     fn finish(&mut self, exchange: u32, parameters: &mut ParamSet<T>) -> Result<Merged, Error>;
 
-    /// What it remembers between rounds.
+    /// Its memory between rounds.
     fn memory(&self) -> Vec<f64> {
         Vec::new()
     }
 
-    /// Returns to what it remembered between two rounds. It forgets the round under way.
+    /// Restores its memory between two rounds. It forgets the round under way.
     ///
     /// # Errors
-    /// [`Error::State`] if that is not its own.
+    /// [`Error::State`] if it is another's.
     fn recall(&mut self, memory: &[f64]) -> Result<(), Error> {
         expect_numbers(memory, 0)
     }
 }
 
-/// How an exchange ended.
+/// The outcome of an exchange.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Merged {
-    /// One for each shared Stiefel parameter.
-    pub layers: Vec<LayerReport>,
-    /// Whatever else the method reports, by name.
+    /// The outcome of its average.
+    pub average: Aggregated,
+    /// Further numbers that the method reports, by name.
     pub metrics: BTreeMap<String, f64>,
     /// Whether the round needs another exchange with the same clients.
     pub another: bool,

@@ -31,7 +31,8 @@ pub struct ServerConfig {
     pub schedule: ScheduleConfig,
     /// What happens when a client fails.
     pub on_client_failure: OnFailure,
-    /// As many replies must count for a round to be closed. With none at all asked for, a round without a reply leaves the parameters as they are.
+    /// The smallest number of replies that count for a round to be closed. With a quorum of 0, a round
+    /// without a reply leaves the parameters as they are.
     pub quorum: usize,
 }
 
@@ -90,6 +91,16 @@ pub enum Weighting {
     Uniform,
     /// As many times as it has training trials.
     ByTrials,
+}
+
+impl Weighting {
+    /// Its name in settings and manifests.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Uniform => "uniform",
+            Self::ByTrials => "by-trials",
+        }
+    }
 }
 
 /// What happens when a client fails.

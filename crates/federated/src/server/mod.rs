@@ -5,8 +5,8 @@
 //! plan ──► submit, submit, ... ──► close ──► advance ──► plan
 //! ```
 //!
-//! Between [`Server::advance`] and the next reply its [`ServerState`] is all there is to know: stored, it is the checkpoint. A round that was
-//! not closed is planned again, the same.
+//! Between [`Server::advance`] and the next reply its [`ServerState`] is complete: stored, it is the
+//! checkpoint. A round that was not closed is planned again, the same.
 //!
 //! A round is one exchange, or several with the same clients: [`Server::close`] says whether the method
 //! needs another. The clients are drawn once in a round, the learning rate takes one step, and the
@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 pub use config::{LocalWork, Member, OnFailure, ServerConfig, Weighting};
 pub use report::{Dropped, RoundReport};
 
-use crate::aggregate::{Fault, LayerReport};
+use crate::aggregate::{Aggregated, Fault};
 use crate::message::{self, LOSS};
 use crate::method::{Exchange, ServerMethod};
 use crate::{Error, Message, Wire, participants};
@@ -66,7 +66,7 @@ struct OpenRound<T> {
     accepted: usize,
     losses: Vec<f64>,
     dropped: Vec<Dropped>,
-    /// What the exchanges before this one came to.
+    /// The outcome of the exchanges before this one.
     earlier: Earlier,
     /// The parameters and the method's memory before the first exchange; none during it.
     before: Option<(ParamSet<T>, Vec<f64>)>,
@@ -76,13 +76,13 @@ struct OpenRound<T> {
 #[derive(Default)]
 struct Earlier {
     train_loss: Option<f64>,
-    layers: Vec<LayerReport>,
+    average: Aggregated,
     metrics: BTreeMap<String, f64>,
     bytes_up: u64,
     bytes_down: u64,
 }
 
-/// What an exchange asks for.
+/// The plan of an exchange.
 #[derive(Debug)]
 pub struct RoundPlan<'a> {
     /// Which exchange.
@@ -95,7 +95,7 @@ pub struct RoundPlan<'a> {
     pub message: Message,
 }
 
-/// All that a server has to remember between rounds.
+/// The state of a server between rounds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ServerState {
     /// The next round.
@@ -146,7 +146,7 @@ impl<T: Real> Server<T> {
         &*self.method
     }
 
-    /// Who failed so far in the round under way.
+    /// The clients that failed so far in the round under way.
     pub fn dropped(&self) -> &[Dropped] {
         match &self.stage {
             Stage::Open(open) => &open.dropped,
@@ -164,7 +164,7 @@ impl<T: Real> Server<T> {
         &self.parameters
     }
 
-    /// What this exchange asks for. Asked again before it is closed, it says the same.
+    /// The plan of the exchange under way, the same until it is closed.
     ///
     /// # Errors
     /// [`Error::Order`] after the last [`Server::close`] of a round, before [`Server::advance`].
@@ -180,11 +180,13 @@ impl<T: Real> Server<T> {
         })
     }
 
-    /// Takes the reply of a client, or the reason why there is none. Replies may come in any order: they count in the order of the clients.
+    /// Takes the reply of a client, or the reason why there is none. Replies may come in any order: they
+    /// count in the order of the clients.
     ///
     /// # Errors
-    /// [`Error::Reply`] for a reply that was not asked for; [`Error::Client`] for a client that failed, if the run is to stop then (once all
-    /// clients before it have replied, so that it is always the first that is named); [`Error::Order`] after [`Server::close`].
+    /// [`Error::Reply`] for an unexpected reply; [`Error::Client`] for a client that failed, with
+    /// [`OnFailure::Stop`] (once all clients before it have replied, so that the error always names the
+    /// first); [`Error::Order`] after [`Server::close`].
     pub fn submit(&mut self, client: usize, reply: Result<Message, String>) -> Result<(), Error> {
         let Stage::Open(open) = &mut self.stage else {
             return Err(Error::Order { asked: "take a reply", fault: "the round is closed" });
@@ -201,7 +203,7 @@ impl<T: Real> Server<T> {
         self.settle()
     }
 
-    /// Deals with the replies that no earlier one is missing for.
+    /// Processes the replies whose predecessors have all arrived.
     fn settle(&mut self) -> Result<(), Error> {
         let Stage::Open(open) = &mut self.stage else { return Ok(()) };
         let declared = self.method.parts(open.number).up;
@@ -264,7 +266,7 @@ impl<T: Real> Server<T> {
                 open.before = Some((self.parameters.clone(), self.method.memory()));
             }
             let merged = self.method.finish(open.number, &mut self.parameters)?;
-            open.count(merged.layers, merged.metrics);
+            open.count(merged.average, merged.metrics);
             if merged.another {
                 open.next();
                 return Ok(None);
@@ -284,7 +286,8 @@ impl<T: Real> Server<T> {
             participants: std::mem::take(&mut open.participants),
             dropped: std::mem::take(&mut open.dropped),
             train_loss: open.earlier.train_loss,
-            layers: std::mem::take(&mut open.earlier.layers),
+            layers: std::mem::take(&mut open.earlier.average.layers),
+            fallback: open.earlier.average.fallback,
             metrics: std::mem::take(&mut open.earlier.metrics),
             bytes_up: open.earlier.bytes_up,
             bytes_down: open.earlier.bytes_down,
@@ -293,7 +296,8 @@ impl<T: Real> Server<T> {
         Ok(Some(report))
     }
 
-    /// Goes on to the next round, with the mean validation loss of the aggregated model, uniform over the clients that have validation data.
+    /// Goes on to the next round, with the mean validation loss of the aggregated model. The mean is
+    /// uniform over the clients that have validation data.
     ///
     /// # Errors
     /// [`Error::Order`] before [`Server::close`].
@@ -312,7 +316,7 @@ impl<T: Real> Server<T> {
         self.stage = Stage::Open(Box::new(OpenRound::new(clients)));
     }
 
-    /// What to store. A round under way is not part of it.
+    /// The state to store. It does not include a round under way.
     pub fn state(&self) -> ServerState {
         ServerState {
             round: self.round,
@@ -325,7 +329,8 @@ impl<T: Real> Server<T> {
     /// Goes on from a stored state of a server with the same settings.
     ///
     /// # Errors
-    /// [`Error::State`] if it is another model's; [`Error::Order`] if replies of the round under way are part of an average already.
+    /// [`Error::State`] if it is another model's; [`Error::Order`] if replies of the round under way
+    /// already count in an average.
     pub fn restore(&mut self, state: &ServerState) -> Result<(), Error> {
         if matches!(&self.stage, Stage::Open(open) if open.accepted > 0 || open.number > 0) {
             let fault = "replies of this round are part of an average already";
@@ -361,12 +366,13 @@ impl<T> OpenRound<T> {
         }
     }
 
-    /// Takes down what an exchange came to.
-    fn count(&mut self, layers: Vec<LayerReport>, metrics: BTreeMap<String, f64>) {
+    /// Adds the outcome of an exchange.
+    fn count(&mut self, average: Aggregated, metrics: BTreeMap<String, f64>) {
         if !self.losses.is_empty() {
             self.earlier.train_loss = Some(self.losses.iter().sum::<f64>() / self.losses.len() as f64);
         }
-        self.earlier.layers.extend(layers);
+        self.earlier.average.layers.extend(average.layers);
+        self.earlier.average.fallback |= average.fallback;
         self.earlier.metrics.extend(metrics);
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::aggregate::LayerReport;
+use fedspd_run::LayerReport;
 
 /// How a round went, seen from the server.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,9 +17,11 @@ pub struct RoundReport {
     pub dropped: Vec<Dropped>,
     /// The mean of the clients' losses in their last epoch; none if nobody sent one.
     pub train_loss: Option<f64>,
-    /// What the round did to each Stiefel parameter; nothing if nobody counted.
+    /// The average of each Stiefel parameter; nothing if nobody counted.
     pub layers: Vec<LayerReport>,
-    /// Whatever else the method reports, by name.
+    /// Whether a mean had lost its rank, so that `rl-avg` took its place.
+    pub fallback: bool,
+    /// Further numbers that the method reports, by name.
     pub metrics: BTreeMap<String, f64>,
     /// Bytes of all replies that counted.
     pub bytes_up: u64,

@@ -169,7 +169,7 @@ fn a_mean_without_rank_falls_back_to_the_liftings() {
         }
         let report = server.close().unwrap().unwrap();
         let layer = &report.layers[0];
-        assert!(layer.fell_back && layer.proj_rl_distance.is_none() && layer.consensus < 1e-12);
+        assert!(report.fallback && layer.proj_rl_distance.is_nan() && layer.consensus < 1e-12);
         let weights =
             |parameters: &fedspd_nn::ParamSet<f64>| parameters.get("block0.weight").unwrap().to_vec();
         assert!(gap(&weights(server.parameters()), &weights(&before)) < 1e-14);

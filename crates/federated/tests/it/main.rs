@@ -12,6 +12,8 @@ mod sampling;
 mod scopes;
 mod seams;
 mod server;
+mod spd;
 mod support;
+#[path = "../toys/mod.rs"]
 mod toys;
 mod whole;

@@ -30,7 +30,7 @@ fn server(clients: &Clients, config: ServerConfig, method: Method<f64>) -> Serve
 #[test]
 fn control_variates_travel_both_ways() {
     let clients = Clients::small();
-    let new = || clients.federation_by(fast(), control(adam(), 4, &clients.wire()));
+    let new = || clients.federation_by(fast(), control(adam(), &clients.wire()));
     let mut federation = new();
     let mut common = 0.0;
     for round in 0..3 {
@@ -70,7 +70,7 @@ fn a_round_of_two_exchanges_is_one_round() {
 #[test]
 fn wrong_parts_are_refused_with_the_name_of_the_client() {
     let clients = Clients::small();
-    let method = || control(adam(), 4, &clients.wire());
+    let method = || control(adam(), &clients.wire());
     let mut new = server(&clients, fast(), method());
     let complete = |server: &Server<f64>| {
         let mut reply = server.wire().message(server.parameters());

@@ -1,4 +1,4 @@
-//! The averages that are fixed points.
+//! Averages defined by a fixed point.
 
 use super::{
     Average,
@@ -9,12 +9,12 @@ use crate::{
     Error, IterationLimits, Matrix, Polar, Real, Retraction, RetractionKind, Stiefel, StiefelMetric,
 };
 
-/// The R-barycenter: the fixed point of `G <- R_G(sum w_i R_G^-1(W_i))`, started at [`proj_avg`]
-/// (Bouchard et al. 2025).
+/// Computes the R-barycenter: the fixed point of `G <- R_G(sum w_i R_G^-1(W_i))`, started at
+/// [`proj_avg`] (Bouchard et al. 2025).
 ///
 /// # Errors
-/// Faults of points and weights; [`Error::RankDeficient`] if there is no starting point, [`Error::TooFarApart`] if a
-/// point has no inverse retraction, [`Error::NotConverged`].
+/// Errors of points and weights; [`Error::RankDeficient`] if there is no starting point,
+/// [`Error::TooFarApart`] if a point has no inverse retraction, [`Error::NotConverged`].
 pub fn r_barycenter<T: Real>(
     kind: RetractionKind,
     points: &[Matrix<T>],
@@ -27,14 +27,16 @@ pub fn r_barycenter<T: Real>(
     iterate("the R-barycenter", &points, limits, |point| tangent_step(&mut retraction, point, &points))
 }
 
-/// The Karcher mean: the minimiser of the weighted sum of squared geodesic distances, by the flow
-/// `Y <- Exp_Y(sum w_i Log_Y(W_i))`, started at [`proj_avg`]. Costly: an oracle.
+/// Computes the Karcher mean: the minimiser of the weighted sum of squared geodesic distances. It
+/// iterates `Y <- Exp_Y(sum w_i Log_Y(W_i))` from [`proj_avg`]. It is slow and serves as a
+/// reference.
 ///
-/// A logarithm exists for points on the manifold only, and `f32` points are on it to 1e-7: each point stands for its polar factor in `f64`.
+/// A logarithm exists only for points on the manifold, but `f32` points lie on it only to 1e-7.
+/// Each point is therefore replaced by its polar factor in `f64`.
 ///
 /// # Errors
-/// Faults of points and weights; [`Error::RankDeficient`] if there is no starting point, [`Error::TooFarApart`] if a
-/// logarithm does not converge, [`Error::NotConverged`].
+/// Errors of points and weights; [`Error::RankDeficient`] if there is no starting point,
+/// [`Error::TooFarApart`] if a logarithm does not converge, [`Error::NotConverged`].
 pub fn karcher_mean<T: Real>(
     metric: StiefelMetric,
     points: &[Matrix<T>],
@@ -60,7 +62,7 @@ pub fn karcher_mean<T: Real>(
     })
 }
 
-/// Repeats a step, which returns the next point and its own length, until it is short enough.
+/// Repeats a step until it is short enough. `step` returns the next point and its own length.
 fn iterate<T: Real>(
     operation: &'static str,
     points: &[(f64, Matrix<f64>)],

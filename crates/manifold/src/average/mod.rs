@@ -1,6 +1,6 @@
-//! Averages of points on the Stiefel manifold, weighted, each with its diagnostics.
+//! Weighted averages of points on the Stiefel manifold, with diagnostics.
 //!
-//! | average | definition | needs |
+//! | average | definition | input |
 //! |---|---|---|
 //! | [`proj_avg`] | polar factor of the mean matrix | the sum |
 //! | [`rl_avg`] | retraction of the mean of the liftings at the previous point | the sum |
@@ -9,8 +9,9 @@
 //! | [`r_barycenter`] | the fixed point of [`ret_avg`] | all points, iterates |
 //! | [`karcher_mean`] | minimiser of the sum of squared geodesic distances | all points, iterates |
 //!
-//! All work in `f64`, whatever the type of the points. The average of a single point (all others having weight zero) is that
-//! point, bit for bit, except with [`rl_avg`], which shortens the step: on the circle an angle `t` becomes `atan(sin t)`.
+//! All averages are computed in `f64`, whatever the type of the points. If only one point has a
+//! positive weight, the average is that point, bit for bit. The exception is [`rl_avg`], which
+//! shortens the step: on the circle an angle `t` becomes `atan(sin t)`.
 
 mod iterative;
 mod one_shot;
@@ -27,8 +28,9 @@ use crate::{Error, Matrix, Real};
 pub struct Average<T> {
     /// The average: a matrix with orthonormal columns.
     pub point: Matrix<T>,
-    /// The smallest singular value of the mean matrix `sum w_i W_i / sum w_i`: 1 when all points agree, 0 when some direction
-    /// cancels. A free measure of consensus.
+    /// The smallest singular value of the mean matrix `sum w_i W_i / sum w_i`. It is 1 when all
+    /// points agree and 0 when they cancel in some direction. It measures consensus at no extra
+    /// cost.
     pub smallest_singular_value: f64,
     /// Iterations used; 1 for the averages in closed form.
     pub iterations: usize,
@@ -36,7 +38,7 @@ pub struct Average<T> {
     pub residual: f64,
 }
 
-/// Checks points and weights and drops the points without weight.
+/// Checks points and weights and drops the points of weight zero.
 ///
 /// Returns the remaining points in `f64` with their weights, which add up to 1.
 fn weighted_points<T: Real>(

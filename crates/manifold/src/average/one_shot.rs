@@ -1,14 +1,14 @@
-//! The averages in closed form.
+//! Averages in closed form.
 
 use super::{Average, StiefelSum, weighted_points};
 use crate::{Error, Matrix, Polar, Qr, Real, Retraction, RetractionKind, Stiefel};
 
-/// `ProjAvg`: the polar factor of the mean, `uf(sum w_i W_i)`: the point with the smallest weighted sum of squared
-/// chordal distances `|W - W_i|^2`.
+/// Computes `ProjAvg`: the polar factor of the mean, `uf(sum w_i W_i)`. It minimises the weighted
+/// sum of squared chordal distances `|W - W_i|^2`.
 ///
 /// # Errors
-/// [`Error::Zero`], [`Error::NoWeight`] for an empty sum; [`Error::RankDeficient`] if the points cancel in some direction: then the
-/// minimiser is not unique, and [`rl_avg`] is the way out.
+/// [`Error::Zero`], [`Error::NoWeight`] for an empty sum; [`Error::RankDeficient`] if the points
+/// cancel in some direction. The minimiser is then not unique; use [`rl_avg`] instead.
 pub fn proj_avg(sum: &StiefelSum) -> Result<Average<f64>, Error> {
     let mean = sum.mean()?;
     let (p, k) = sum.shape();
@@ -19,10 +19,12 @@ pub fn proj_avg(sum: &StiefelSum) -> Result<Average<f64>, Error> {
     Ok(in_closed_form(point, smallest_singular_value))
 }
 
-/// `RLAvg`: the polar retraction of the mean of the liftings at the previous point, `uf(W + P_W(sum w_i W_i))` since the lifting is linear. Always defined.
+/// Computes `RLAvg`: the polar retraction of the mean of the liftings at the previous point,
+/// `uf(W + P_W(sum w_i W_i))`, because the lifting is linear. It is always defined.
 ///
 /// # Errors
-/// [`Error::Zero`], [`Error::NoWeight`] for an empty sum; [`Error::Shape`] or [`Error::NotFinite`] for the previous point.
+/// [`Error::Zero`], [`Error::NoWeight`] for an empty sum; [`Error::Shape`] or [`Error::NotFinite`]
+/// for the previous point.
 pub fn rl_avg(previous: &Matrix<f64>, sum: &StiefelSum) -> Result<Average<f64>, Error> {
     let mean = sum.mean()?;
     let (p, k) = sum.shape();
@@ -39,7 +41,8 @@ pub fn rl_avg(previous: &Matrix<f64>, sum: &StiefelSum) -> Result<Average<f64>, 
     Ok(in_closed_form(point, polar.smallest_singular_value_of(mean.as_slice())?))
 }
 
-/// The QR factor of the mean, `qf(sum w_i W_i)`. Unlike [`proj_avg`] it depends on the order of the columns.
+/// Computes the QR factor of the mean, `qf(sum w_i W_i)`. Unlike [`proj_avg`], it depends on the
+/// order of the columns.
 ///
 /// # Errors
 /// As [`proj_avg`].
@@ -53,10 +56,12 @@ pub fn qr_avg(sum: &StiefelSum) -> Result<Average<f64>, Error> {
     Ok(in_closed_form(point, smallest))
 }
 
-/// `RetAvg`: `R_W(sum w_i R_W^-1(W_i))`, the tangent-space average with a retraction and its own inverse.
+/// Computes `RetAvg`: `R_W(sum w_i R_W^-1(W_i))`, the tangent-space average with a retraction and
+/// its own inverse.
 ///
 /// # Errors
-/// Faults of points and weights; [`Error::TooFarApart`] if a point has no inverse retraction at `previous`.
+/// Errors of points and weights; [`Error::TooFarApart`] if a point has no inverse retraction at
+/// `previous`.
 pub fn ret_avg<T: Real>(
     kind: RetractionKind,
     previous: &Matrix<T>,
@@ -79,7 +84,7 @@ pub fn ret_avg<T: Real>(
     Ok(in_closed_form(point.cast(), smallest))
 }
 
-/// `R_W(sum w_i R_W^-1(W_i))` and the length of that tangent vector.
+/// Computes `R_W(sum w_i R_W^-1(W_i))` and the length of the tangent vector.
 pub(super) fn tangent_step(
     retraction: &mut Retraction<f64>,
     base: &Matrix<f64>,
@@ -95,7 +100,7 @@ pub(super) fn tangent_step(
     Ok((vector, mean.norm()))
 }
 
-/// The weighted sum of points.
+/// Returns the weighted sum of points.
 pub(super) fn sum_of(points: &[(f64, Matrix<f64>)]) -> Result<StiefelSum, Error> {
     let (_, first) = points.first().ok_or(Error::Zero { what: "the number of points" })?;
     let mut sum = StiefelSum::new(first.rows(), first.columns())?;
@@ -109,7 +114,7 @@ fn in_closed_form<T>(point: Matrix<T>, smallest_singular_value: f64) -> Average<
     Average { point, smallest_singular_value, iterations: 1, residual: 0.0 }
 }
 
-/// Says which average needed the factor that does not exist.
+/// Names the average in a rank error.
 fn name(error: Error, operation: &'static str) -> Error {
     match error {
         Error::RankDeficient { smallest, largest, .. } => {

@@ -1,12 +1,12 @@
-//! The weighted sum of points, from which the linear averages are made.
+//! The weighted sum of points: the input of the linear averages.
 
 use crate::error::{check_length, check_total};
 use crate::finite::check_finite;
 use crate::simd::{Kernel, Lanes, Simd};
 use crate::{Error, Matrix, Real, Stiefel};
 
-/// A running weighted sum of `p x k` matrices, in `f64`: all that [`super::proj_avg`], [`super::rl_avg`] and
-/// [`super::qr_avg`] need to know of the points, whatever their number.
+/// A running weighted sum of `p x k` matrices, in `f64`. It is the only input of
+/// [`super::proj_avg`], [`super::rl_avg`] and [`super::qr_avg`], whatever the number of points.
 ///
 /// ```
 /// # fn main() -> Result<(), fedspd_manifold::Error> {
@@ -26,9 +26,10 @@ pub struct StiefelSum {
     p: usize,
     k: usize,
     simd: Simd,
-    /// While there is one matrix, it stands here as it is; its weight is multiplied in when a second one arrives.
+    /// A single matrix is stored without its weight. The weight is multiplied in when a second
+    /// matrix arrives.
     sum: Vec<f64>,
-    /// Where the sum with the next matrix is made, so that a refused one leaves no trace.
+    /// Buffer for the next sum, so that a refused matrix leaves the current sum unchanged.
     next: Vec<f64>,
     added: usize,
     count: usize,
@@ -36,7 +37,7 @@ pub struct StiefelSum {
 }
 
 impl StiefelSum {
-    /// An empty sum of `p x k` matrices, on the instruction set that [`Simd::detect`] gives.
+    /// Creates an empty sum of `p x k` matrices on the instruction set of [`Simd::detect`].
     ///
     /// # Errors
     /// As [`Stiefel::new`].
@@ -44,7 +45,7 @@ impl StiefelSum {
         Self::with_simd(p, k, Simd::detect()?)
     }
 
-    /// The same on a given instruction set.
+    /// Creates an empty sum on a given instruction set.
     ///
     /// # Errors
     /// As [`Stiefel::with_simd`].
@@ -53,10 +54,11 @@ impl StiefelSum {
         Ok(Self { p, k, simd, sum: vec![0.0; p * k], next: vec![0.0; p * k], added: 0, count: 0, total: 0.0 })
     }
 
-    /// Adds a matrix with a weight. A refused matrix leaves the sum as it was.
+    /// Adds a matrix with a weight. A refused matrix leaves the sum unchanged.
     ///
     /// # Errors
-    /// [`Error::Weight`], [`Error::OutOfRange`] if the weights overflow, [`Error::Length`], [`Error::NotFinite`]; the index counts the calls.
+    /// [`Error::Weight`], [`Error::OutOfRange`] if the weights overflow, [`Error::Length`],
+    /// [`Error::NotFinite`]. The index in the error is the number of earlier successful calls.
     pub fn add<T: Real>(&mut self, weight: f64, matrix: &[T]) -> Result<(), Error> {
         let index = self.added;
         if !(weight >= 0.0 && weight.is_finite()) {
@@ -85,17 +87,17 @@ impl StiefelSum {
         Ok(())
     }
 
-    /// How many matrices with a positive weight the sum has.
+    /// Returns the number of matrices with a positive weight.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// The number of rows and columns.
+    /// Returns the number of rows and columns.
     pub fn shape(&self) -> (usize, usize) {
         (self.p, self.k)
     }
 
-    /// The sum of the weights.
+    /// Returns the sum of the weights.
     ///
     /// # Errors
     /// [`Error::Zero`] for an empty sum, [`Error::NoWeight`] if all weights are zero.
@@ -107,7 +109,8 @@ impl StiefelSum {
         }
     }
 
-    /// The mean matrix `sum w_i W_i / sum w_i`, in general off the manifold. Of a single matrix it is that matrix.
+    /// Returns the mean matrix `sum w_i W_i / sum w_i`, which in general is not on the manifold.
+    /// The mean of a single matrix is that matrix.
     ///
     /// # Errors
     /// As [`StiefelSum::total_weight`].
@@ -122,7 +125,7 @@ impl StiefelSum {
     }
 }
 
-/// `next <- scale sum + weight matrix`; returns whether the matrix is finite.
+/// Computes `next <- scale sum + weight matrix`. Returns whether the matrix is finite.
 struct Accumulate<'a> {
     scale: f64,
     weight: f64,
@@ -137,7 +140,7 @@ impl Kernel<f64> for Accumulate<'_> {
     #[inline(always)]
     fn run<V: Lanes<Scalar = f64>>(self) -> bool {
         let (scale, weight) = (V::splat(self.scale), V::splat(self.weight));
-        // Zero times a number is zero, times NaN or infinity it is NaN.
+        // Zero times a finite number is zero; zero times NaN or infinity is NaN.
         let mut not_finite = V::zero();
         let mut matrix = self.matrix.chunks_exact(V::WIDTH);
         let mut sum = self.sum.chunks_exact(V::WIDTH);

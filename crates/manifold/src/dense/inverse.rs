@@ -3,15 +3,16 @@
 use crate::Real;
 use crate::simd::{Kernel, Lanes, Simd};
 
-/// Replaces `b` (`n x columns`) by the solution of `A X = B`, with partial pivoting; `a` is destroyed.
+/// Replaces `b` (`n x columns`) by the solution of `A X = B`, with partial pivoting. Overwrites
+/// `a`.
 ///
-/// Returns whether `A` could be inverted.
+/// Returns whether `A` is invertible.
 #[must_use]
 pub(crate) fn solve<T: Real>(simd: Simd, n: usize, a: &mut [T], columns: usize, b: &mut [T]) -> bool {
     simd.run(Solve { n, a, columns, b })
 }
 
-/// `A^-1`, or `None` if a pivot vanishes; `a` is destroyed.
+/// Returns `A^-1`, or `None` if a pivot vanishes. Overwrites `a`.
 pub(crate) fn inverse<T: Real>(simd: Simd, n: usize, a: &mut [T]) -> Option<Vec<T>> {
     let mut out = vec![T::ZERO; n * n];
     for i in 0..n {

@@ -5,8 +5,8 @@ use crate::{Error, Real};
 
 /// A dense row-major matrix that owns its entries.
 ///
-/// The hot paths of this crate work on slices and caller-owned scratch; `Matrix` serves where a result is made once
-/// (averages, geodesics, logarithms).
+/// The hot paths of this crate use slices and caller-owned scratch. `Matrix` is for results that
+/// are computed once (averages, geodesics, logarithms).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Matrix<T> {
     rows: usize,
@@ -15,64 +15,64 @@ pub struct Matrix<T> {
 }
 
 impl<T: Real> Matrix<T> {
-    /// A matrix of zeros.
+    /// Creates a matrix of zeros.
     pub fn zeros(rows: usize, columns: usize) -> Self {
         Self { rows, columns, entries: vec![T::ZERO; rows * columns] }
     }
 
-    /// The identity.
+    /// Creates the identity.
     pub fn identity(n: usize) -> Self {
         Self::from_fn(n, n, |i, j| if i == j { T::ONE } else { T::ZERO })
     }
 
-    /// The matrix with the entries `f(i, j)`.
+    /// Creates the matrix with the entries `f(i, j)`.
     pub fn from_fn(rows: usize, columns: usize, mut f: impl FnMut(usize, usize) -> T) -> Self {
         let entries = (0..rows * columns).map(|i| f(i / columns, i % columns)).collect();
         Self { rows, columns, entries }
     }
 
-    /// The matrix with these entries, row after row.
+    /// Creates a matrix from its entries, row by row.
     ///
     /// # Errors
-    /// [`Error::Length`] if their number does not fit.
+    /// [`Error::Length`] if the number of entries is not `rows * columns`.
     pub fn from_rows(rows: usize, columns: usize, entries: Vec<T>) -> Result<Self, Error> {
         check_length("the matrix", entries.len(), rows.saturating_mul(columns))?;
         Ok(Self { rows, columns, entries })
     }
 
-    /// The number of rows.
+    /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// The number of columns.
+    /// Returns the number of columns.
     pub fn columns(&self) -> usize {
         self.columns
     }
 
-    /// The entries, row after row.
+    /// Returns the entries, row by row.
     pub fn as_slice(&self) -> &[T] {
         &self.entries
     }
 
-    /// The entries, row after row, to change.
+    /// Returns the mutable entries, row by row.
     pub fn as_mut_slice(&mut self) -> &mut [T] {
         &mut self.entries
     }
 
-    /// The transpose.
+    /// Returns the transpose.
     #[must_use]
     pub fn transpose(&self) -> Self {
         Self::from_fn(self.columns, self.rows, |i, j| self[(j, i)])
     }
 
-    /// The matrix with every entry changed by `f`.
+    /// Applies `f` to every entry.
     #[must_use]
     pub fn map(&self, f: impl Fn(T) -> T) -> Self {
         Self { entries: self.entries.iter().map(|&x| f(x)).collect(), ..*self }
     }
 
-    /// The matrix with the entries `f(a, b)` of two matrices of the same shape.
+    /// Applies `f(a, b)` to the pairs of entries of two matrices of the same shape.
     ///
     /// # Panics
     /// If the shapes differ.
@@ -83,14 +83,14 @@ impl<T: Real> Matrix<T> {
         Self { entries, ..*self }
     }
 
-    /// The matrix in the other floating-point type, or the same.
+    /// Converts the entries to the floating-point type `U`.
     #[must_use]
     pub fn cast<U: Real>(&self) -> Matrix<U> {
         let entries = self.entries.iter().map(|x| U::from_f64(x.to_f64())).collect();
         Matrix { rows: self.rows, columns: self.columns, entries }
     }
 
-    /// The Frobenius norm.
+    /// Returns the Frobenius norm.
     pub fn norm(&self) -> T {
         frobenius_norm(&self.entries)
     }
@@ -109,12 +109,13 @@ impl<T> std::ops::IndexMut<(usize, usize)> for Matrix<T> {
     }
 }
 
-/// The Frobenius norm of the entries of a matrix, without overflow or underflow of the squares.
+/// Returns the Frobenius norm of the entries, without overflow or underflow of the squares.
 pub(crate) fn frobenius_norm<T: Real>(entries: &[T]) -> T {
     let largest =
         entries.iter().fold(T::ZERO, |largest, x| if x.abs() > largest { x.abs() } else { largest });
     if largest == T::ZERO || !largest.is_finite() {
-        // All zeros, or zeros and NaN, which must not pass for zeros; or an infinite norm.
+        // Either all entries are zero or NaN, or the norm is infinite. The sum keeps NaN from
+        // passing for zero.
         return largest + entries.iter().copied().sum::<T>().abs();
     }
     let sum: T = entries.iter().map(|&x| (x / largest) * (x / largest)).sum();

@@ -1,7 +1,7 @@
-//! Small dense matrices: what the geometry needs of linear algebra beyond eigenvalues.
+//! Linear algebra of small dense matrices, apart from eigenvalues.
 //!
-//! Everything here runs in one fixed order of operations, so results are the same on every instruction set; that is
-//! why a few textbook factorisations are written out instead of taken from a library.
+//! All operations run in one fixed order, so results are the same on every instruction set. A few
+//! textbook factorisations are therefore implemented here and not taken from a library.
 
 mod inverse;
 mod matrix;

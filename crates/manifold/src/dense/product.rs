@@ -6,7 +6,7 @@ use super::Matrix;
 use crate::Real;
 use crate::simd::{Array, Kernel, Lanes, Rows, Simd};
 
-/// Which factor stands on the left.
+/// Form of the left factor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Left {
     /// `A`
@@ -15,22 +15,24 @@ pub enum Left {
     Transposed,
 }
 
-/// What becomes of the product.
+/// Part of `C` to write, and whether to add to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Target {
     /// `C = A B`
     Replace,
     /// `C += A B`
     Add,
-    /// `C = A B` on and below the diagonal; above it, `C` is left in any state.
+    /// `C = A B` on and below the diagonal. Entries above it are unspecified.
     LowerTriangle,
-    /// `C = A B` on and above the diagonal; below it, `C` is left in any state.
+    /// `C = A B` on and above the diagonal. Entries below it are unspecified.
     UpperTriangle,
 }
 
-/// `C = A B` or `C = A^T B` with row-major matrices: `C` is `rows x columns`, the sum runs over `inner`.
+/// Computes `C = A B` or `C = A^T B` for row-major matrices. `C` is `rows x columns`; the sum runs
+/// over `inner`.
 ///
-/// Every entry of `C` is one chain of multiply-adds in the order of the inner index, whatever the vectors' width.
+/// Every entry of `C` is one chain of multiply-adds in the order of the inner index, for any vector
+/// width.
 ///
 /// # Panics
 /// If a slice is shorter than its shape says.
@@ -45,10 +47,10 @@ pub fn multiply<T: Real>(
     product(simd, left, Target::Replace, shape, a, b, c, &[]);
 }
 
-/// `C = A^T B` as by [`multiply`], while `next`, which is needed soon after, comes from memory.
+/// Computes `C = A^T B` as [`multiply`] does, and prefetches `next`, which the caller needs soon.
 ///
-/// A covariance of 64 channels takes 1 to 2 µs to arrive, as long as its product takes: waiting for
-/// one and working on another at the same time hides that.
+/// A covariance of 64 channels takes 1 to 2 µs to load from memory, as long as its product takes.
+/// Loading one during the product of another hides this time.
 ///
 /// # Panics
 /// If a slice is shorter than its shape says.
@@ -63,7 +65,7 @@ pub fn multiply_transposed_and_fetch<T: Real>(
     product(simd, Left::Transposed, Target::Replace, shape, a, b, c, next);
 }
 
-/// `C += A B` or `C += A^T B`: the chain of [`multiply`], begun at the entry of `C`.
+/// Computes `C += A B` or `C += A^T B`: the chain of [`multiply`], started at the entry of `C`.
 ///
 /// # Panics
 /// If a slice is shorter than its shape says.
@@ -87,8 +89,8 @@ pub enum Triangle {
     Upper,
 }
 
-/// [`multiply`] for a product known to be symmetric: only one triangle is computed. The other is
-/// left in any state.
+/// Computes a product known to be symmetric, as [`multiply`] does, but only one triangle. Entries
+/// of the other triangle are unspecified.
 ///
 /// # Panics
 /// If a slice is shorter than its shape says.
@@ -108,7 +110,7 @@ pub fn multiply_symmetric<T: Real>(
     product(simd, left, target, (n, inner, n), a, b, c, &[]);
 }
 
-#[allow(clippy::too_many_arguments)] // the one place where all kinds of products meet
+#[allow(clippy::too_many_arguments)] // the common entry point of all kinds of products
 fn product<T: Real>(
     simd: Simd,
     left: Left,
@@ -128,7 +130,7 @@ fn product<T: Real>(
     }
 }
 
-/// A product to be computed.
+/// Kernel of a product.
 pub struct Product<'a, T, const TRANSPOSED: bool> {
     target: Target,
     rows: usize,
@@ -137,7 +139,7 @@ pub struct Product<'a, T, const TRANSPOSED: bool> {
     a: &'a [T],
     b: &'a [T],
     c: &'a mut [T],
-    /// What a transposed product brings to the cache on the way: the part that is still to come.
+    /// Memory that a transposed product prefetches: the part still to fetch.
     next: &'a [T],
 }
 
@@ -149,31 +151,31 @@ impl<T: Real, const TRANSPOSED: bool> Kernel<T> for Product<'_, T, TRANSPOSED> {
         if self.columns == 1 {
             return self.narrow::<Array<T, 1>>();
         }
-        if self.columns < V::Part::WIDTH {
-            return self.narrow::<V::Part>();
+        if self.columns < V::Vector::WIDTH {
+            return self.narrow::<V::Vector>();
         }
-        let vectors = self.columns.div_ceil(V::Part::WIDTH);
+        let vectors = self.columns.div_ceil(V::Vector::WIDTH);
         if self.target == Target::UpperTriangle {
-            // A row has nothing left of its diagonal, so the rows of a block begin with the vector
-            // of the block.
+            // Rows have no entries left of the diagonal. A block of rows therefore starts at its
+            // diagonal vector.
             for from in 0..vectors {
-                let rows = from * V::Part::WIDTH..self.rows.min((from + 1) * V::Part::WIDTH);
-                self.panels::<V::Part>(rows, from..vectors);
+                let rows = from * V::Vector::WIDTH..self.rows.min((from + 1) * V::Vector::WIDTH);
+                self.panels::<V::Vector>(rows, from..vectors);
             }
         } else {
-            self.panels::<V::Part>(0..self.rows, 0..vectors);
+            self.panels::<V::Vector>(0..self.rows, 0..vectors);
         }
     }
 }
 
 impl<T: Real, const TRANSPOSED: bool> Product<'_, T, TRANSPOSED> {
-    /// Some rows, in panels of a few vectors of columns and of nearly equal width: the fewer
-    /// panels, the less often A is read. The last vector of all may overlap the one before: they
-    /// share a panel, so the entries in both get the same value twice.
+    /// Computes some rows in panels. A panel is a few vectors of columns; all panels have nearly
+    /// the same width. Fewer panels mean fewer reads of A. The last vector may overlap the previous
+    /// one. Both are in the same panel, so shared entries get the same value twice.
     ///
-    /// A panel takes so many rows at a time that their sums hide the latency of the multiply-add
-    /// (four cycles, two a cycle: eight sums) and, with the vectors of B and a factor of A, fit the
-    /// registers.
+    /// The number of rows per block meets two conditions. The sums hide the latency of the
+    /// multiply-add (four cycles, two a cycle: eight sums). With the vectors of B and a factor of
+    /// A, they fit in the registers.
     #[inline(always)]
     fn panels<V: Lanes<Scalar = T>>(&mut self, rows: Range<usize>, vectors: Range<usize>) {
         let widest = if V::REGISTERS >= 32 { 4 } else { 6 };
@@ -183,13 +185,12 @@ impl<T: Real, const TRANSPOSED: bool> Product<'_, T, TRANSPOSED> {
             let (from, to) = (place(panel), place(panel + 1));
             let mut rows = rows.clone();
             if self.target == Target::LowerTriangle {
-                // Rows above the first column of the panel have nothing of it in the lower
-                // triangle.
+                // Rows above the panel's first column have no entries of the lower triangle in it.
                 rows.start = from * V::WIDTH;
             }
             match (to - from, V::REGISTERS >= 32) {
-                // As many rows as there are general registers for their addresses: a transposed A
-                // needs one for all.
+                // The number of general registers for row addresses limits the rows. A transposed A
+                // needs only one address.
                 (1, true) if TRANSPOSED => self.panel::<V, 16, 1>(rows, from),
                 (1, true) => self.panel::<V, 12, 1>(rows, from),
                 (2, true) => self.panel::<V, 8, 2>(rows, from),
@@ -205,7 +206,7 @@ impl<T: Real, const TRANSPOSED: bool> Product<'_, T, TRANSPOSED> {
         }
     }
 
-    /// `N` vectors of columns, from vector `from` on, `R` rows at a time.
+    /// Computes `N` vectors of columns from vector `from`, `R` rows at a time.
     #[inline(always)]
     fn panel<V: Lanes<Scalar = T>, const R: usize, const N: usize>(
         &mut self,
@@ -230,7 +231,7 @@ impl<T: Real, const TRANSPOSED: bool> Product<'_, T, TRANSPOSED> {
         }
     }
 
-    /// `N` vectors of columns, from vector `from` on, of `R` rows.
+    /// Computes `N` vectors of columns from vector `from`, for `R` rows.
     #[inline(always)]
     fn block<V: Lanes<Scalar = T>, const R: usize, const N: usize>(&mut self, first: usize, from: usize) {
         let columns = self.columns;
@@ -243,7 +244,7 @@ impl<T: Real, const TRANSPOSED: bool> Product<'_, T, TRANSPOSED> {
                 }
             }
         }
-        // One range of a row holds all its vectors: one check of bounds for all of them.
+        // One range of a row holds all its vectors, so one bounds check is enough.
         let (begin, last) = (start[0], start[N - 1] - start[0]);
         let panel = begin..begin + last + V::WIDTH;
         if last == (N - 1) * V::WIDTH {
@@ -251,7 +252,7 @@ impl<T: Real, const TRANSPOSED: bool> Product<'_, T, TRANSPOSED> {
                 V::load(&row[panel.clone()][..N * V::WIDTH][v * V::WIDTH..])
             });
         } else {
-            // The last vector begins less than a width after the one before.
+            // The last vector starts less than one width after the previous one.
             self.accumulate(first, &mut sum, |row, v| {
                 V::load(&row[panel.clone()][if v + 1 < N { v * V::WIDTH } else { last }..])
             });
@@ -263,7 +264,7 @@ impl<T: Real, const TRANSPOSED: bool> Product<'_, T, TRANSPOSED> {
         }
     }
 
-    /// A product with fewer columns than a vector has lanes.
+    /// Computes a product with fewer columns than a vector has lanes.
     #[inline(always)]
     fn narrow<V: Lanes<Scalar = T>>(&mut self) {
         let mut first = 0;
@@ -281,7 +282,7 @@ impl<T: Real, const TRANSPOSED: bool> Product<'_, T, TRANSPOSED> {
         }
     }
 
-    /// `R` rows of such a product.
+    /// Computes `R` rows of a narrow product.
     #[inline(always)]
     fn narrow_rows<V: Lanes<Scalar = T>, const R: usize>(&mut self, first: usize) {
         let columns = self.columns;
@@ -297,7 +298,7 @@ impl<T: Real, const TRANSPOSED: bool> Product<'_, T, TRANSPOSED> {
         }
     }
 
-    /// Adds `sum_k a(first + r, k) b(k)`, where `load` takes a vector of a panel from row `k` of `B`.
+    /// Adds `sum_k a(first + r, k) b(k)`. `load` reads a vector of a panel from row `k` of `B`.
     #[inline(always)]
     fn accumulate<V: Lanes<Scalar = T>, const R: usize, const N: usize>(
         &mut self,
@@ -323,8 +324,8 @@ impl<T: Real, const TRANSPOSED: bool> Product<'_, T, TRANSPOSED> {
 }
 
 impl<T: Real, const TRANSPOSED: bool> Product<'_, T, TRANSPOSED> {
-    /// Asks for the next two cache lines. All lines of a covariance have been asked for when its
-    /// product with 16 or more columns is done.
+    /// Prefetches the next two cache lines. A product with 16 or more columns thus prefetches a
+    /// whole covariance.
     #[inline(always)]
     fn fetch<V: Lanes<Scalar = T>>(&mut self) {
         let line = 64 / size_of::<T>();
@@ -336,14 +337,15 @@ impl<T: Real, const TRANSPOSED: bool> Product<'_, T, TRANSPOSED> {
     }
 }
 
-/// `sum(r, v) += factor(r) entries(v)`. (Loops, because the closures of `array::from_fn` and `map` are not inlined into kernels.)
+/// Computes `sum(r, v) += factor(r) entries(v)`. It uses loops because the closures of
+/// `array::from_fn` and `map` are not inlined into kernels.
 #[inline(always)]
 fn add_row<V: Lanes, const R: usize, const N: usize>(
     sum: &mut [[V; N]; R],
     factor: impl Fn(usize) -> V::Scalar,
     entries: impl Fn(usize) -> V,
 ) {
-    // Whichever are fewer stay in registers.
+    // Keep the smaller set in registers.
     if N <= R {
         let mut vectors = [V::zero(); N];
         for v in 0..N {
@@ -380,7 +382,7 @@ pub(crate) fn mirror<T: Copy>(n: usize, matrix: &mut [T]) {
 }
 
 impl<T: Real> Matrix<T> {
-    /// `self * other`.
+    /// Returns `self * other`.
     ///
     /// # Panics
     /// If the inner dimensions differ.
@@ -392,7 +394,7 @@ impl<T: Real> Matrix<T> {
         out
     }
 
-    /// `self^T * other`.
+    /// Returns `self^T * other`.
     ///
     /// # Panics
     /// If the numbers of rows differ.

@@ -4,9 +4,9 @@ use super::Matrix;
 use crate::simd::{Kernel, Lanes, Simd};
 use crate::{Error, Real, tolerance};
 
-/// `A = U diag(s) V^T`, singular values in no order.
+/// Decomposition `A = U diag(s) V^T`, with unsorted singular values.
 pub(crate) struct Svd<T> {
-    /// `p x k`; the columns that belong to zero singular values are zero.
+    /// `p x k`; columns of zero singular values are zero.
     pub(crate) u: Matrix<T>,
     /// `k` singular values.
     pub(crate) values: Vec<T>,
@@ -14,9 +14,11 @@ pub(crate) struct Svd<T> {
     pub(crate) v: Matrix<T>,
 }
 
-/// The thin decomposition of a tall matrix: columns are rotated in pairs until all are orthogonal (Hestenes 1958).
+/// Computes the thin decomposition of a tall matrix. It rotates pairs of columns until all are
+/// orthogonal (Hestenes 1958).
 ///
-/// Slower than bidiagonalisation but accurate to the last digit for columns of any scale, and short.
+/// It is slower than bidiagonalisation, but accurate to the last digit for columns of any scale,
+/// and short.
 pub(crate) fn one_sided_jacobi<T: Real>(simd: Simd, a: &Matrix<T>) -> Result<Svd<T>, Error> {
     let (p, k) = (a.rows(), a.columns());
     // Row j holds column j of A, then column j of V.
@@ -25,7 +27,7 @@ pub(crate) fn one_sided_jacobi<T: Real>(simd: Simd, a: &Matrix<T>) -> Result<Svd
         Some(i) => T::from_f64(f64::from(u8::from(i == j))),
     });
     let residual = simd.run(Rotate { p, rows: &mut rows });
-    // What is left after the cap may be the rounding of long sums.
+    // The residual at the sweep limit may be the rounding of long sums.
     if residual > T::EPSILON * T::from_f64(p as f64) {
         return Err(Error::NotConverged {
             operation: "the singular value decomposition",
@@ -41,7 +43,8 @@ pub(crate) fn one_sided_jacobi<T: Real>(simd: Simd, a: &Matrix<T>) -> Result<Svd
     Ok(Svd { u, values, v })
 }
 
-/// Rotates all pairs of rows until they are orthogonal; returns the largest cosine left, zero on success.
+/// Rotates all pairs of rows until they are orthogonal. Returns the largest remaining cosine, zero
+/// on success.
 struct Rotate<'a, T> {
     p: usize,
     rows: &'a mut Matrix<T>,
@@ -75,8 +78,8 @@ impl<T: Real> Kernel<T> for Rotate<'_, T> {
     }
 }
 
-/// Rotates two rows so that their first `p` entries become orthogonal. Returns the cosine of their angle before, or zero
-/// if it was already zero to rounding.
+/// Rotates two rows so that their first `p` entries become orthogonal. Returns the cosine of their
+/// previous angle, or zero if they were orthogonal to rounding.
 #[inline(always)]
 fn orthogonalise<T: Real>(x: &mut [T], y: &mut [T], p: usize) -> T {
     let (mut xx, mut yy, mut xy) = (T::ZERO, T::ZERO, T::ZERO);
@@ -85,13 +88,14 @@ fn orthogonalise<T: Real>(x: &mut [T], y: &mut [T], p: usize) -> T {
         yy = y[i].mul_add(y[i], yy);
         xy = x[i].mul_add(y[i], xy);
     }
-    // Of a dependent column every sweep leaves rounding of rounding, until its square is none: there is no angle to measure any more.
+    // Each sweep leaves only rounding errors of a dependent column, until its square underflows. It
+    // then has no measurable angle.
     let floor = T::MIN_POSITIVE / T::EPSILON;
     if xx <= floor || yy <= floor {
         return T::ZERO;
     }
     let norms = xx.sqrt() * yy.sqrt();
-    // A sum of p products is off by about sqrt(p) roundings.
+    // A sum of p products has an error of about sqrt(p) roundings.
     if xy.abs() <= T::EPSILON * T::from_f64((p as f64).sqrt()) * norms {
         return T::ZERO;
     }

@@ -17,14 +17,16 @@ pub(super) struct F64x4(__m256d);
 #[repr(transparent)]
 pub(super) struct F32x8(__m256);
 
-/// A lane's mask is the sign bit of the same lane of a vector, as comparisons give it and blends take it.
+/// A mask. The sign bit of each lane is its truth value, as comparisons return it and blends expect
+/// it.
 #[derive(Clone, Copy)]
 pub(super) struct Mask<V>(V);
 
 /// Calls an intrinsic.
 macro_rules! intrinsic {
     ($call:expr) => {
-        // SAFETY: values of this module's types exist only on machines with AVX2 and FMA (see `simd`).
+        // SAFETY: values of this module's types exist only on machines with AVX2 and FMA (see
+        // `simd`).
         unsafe { $call }
     };
 }
@@ -73,7 +75,7 @@ macro_rules! vector {
         impl Lanes for $name {
             type Scalar = $scalar;
             type Mask = Mask<$raw>;
-            type Part = Self;
+            type Vector = Self;
             const WIDTH: usize = $width;
             const REGISTERS: usize = 16;
 
@@ -84,7 +86,8 @@ macro_rules! vector {
             #[inline(always)]
             fn load(source: &[$scalar]) -> Self {
                 let source = &source[..$width];
-                // SAFETY: AVX2 as everywhere here; the slice has a full vector, and the load asks for no alignment.
+                // SAFETY: AVX2 as everywhere here; the slice holds a full vector, and the load
+                // needs no alignment.
                 Self(unsafe { $loadu(source.as_ptr()) })
             }
             #[inline(always)]
@@ -163,7 +166,7 @@ macro_rules! vector {
     };
 }
 
-/// 2^52: an integer written into the low bits of this number is the sum of both.
+/// 2^52. Writing an integer into the low bits of this number adds it to the number.
 const TWO_52: f64 = 4_503_599_627_370_496.0;
 
 vector!(
@@ -197,8 +200,8 @@ vector!(
     exchange: exchange_f32
 );
 
-// Functions and not closures, because a closure cannot be told to be inlined. They are private: only
-// vectors of this module reach them.
+// Functions, because closures cannot be marked inline. They are private: only vectors of this
+// module reach them.
 #[inline(always)]
 fn exchange_f64(a: __m256d, b: __m256d, distance: usize) -> (__m256d, __m256d) {
     match distance {

@@ -51,7 +51,7 @@ macro_rules! intrinsic {
     };
 }
 
-/// A mask of the first `count` of `width` lanes.
+/// Returns a mask of the first `count` of `width` lanes.
 #[inline(always)]
 fn first_lanes(count: usize, width: usize) -> u32 {
     (1 << count.min(width)) - 1
@@ -80,9 +80,8 @@ macro_rules! vector {
         }
 
         impl $name {
-            /// For the distances 1, 2, 4 and 8: where the lanes of both results of an exchange come
-            /// from. The lanes of the first vector are numbered from 0, those of the second from
-            /// the width on.
+            /// The source lanes of both results of an exchange, for the distances 1, 2, 4 and 8.
+            /// Lanes of the first vector count from 0, those of the second from the width.
             const EXCHANGED: [[[$indices; $width]; 2]; 4] = {
                 let mut from = [[[0; $width]; 2]; 4];
                 let mut step = 0;
@@ -100,7 +99,7 @@ macro_rules! vector {
                 from
             };
 
-            /// Takes the bits of `self` where `which` has ones, those of `other` elsewhere.
+            /// Takes the bits of `self` where `which` has ones, and the bits of `other` elsewhere.
             #[inline(always)]
             fn choose_bits(self, which: $integer, other: Self) -> Self {
                 /// The truth table of `which ? a : b`.
@@ -116,7 +115,7 @@ macro_rules! vector {
         impl Lanes for $name {
             type Scalar = $scalar;
             type Mask = Mask<$mask>;
-            type Part = Self;
+            type Vector = Self;
             const WIDTH: usize = $width;
             const REGISTERS: usize = 32;
 
@@ -127,7 +126,8 @@ macro_rules! vector {
             #[inline(always)]
             fn load(source: &[$scalar]) -> Self {
                 let source = &source[..$width];
-                // SAFETY: AVX-512F as everywhere here; the slice has a full vector, and the load asks for no alignment.
+                // SAFETY: AVX-512F as everywhere here; the slice holds a full vector, and the load
+                // needs no alignment.
                 Self(unsafe { $loadu(source.as_ptr()) })
             }
             #[inline(always)]
@@ -138,8 +138,8 @@ macro_rules! vector {
             }
             #[inline(always)]
             fn load_partial(source: &[$scalar]) -> Self {
-                // SAFETY: AVX-512F as everywhere here; the mask leaves out the lanes beyond the
-                // slice, which are not read then.
+                // SAFETY: AVX-512F as everywhere here; the mask excludes the lanes beyond the
+                // slice, so they are not read.
                 Self(unsafe { $maskz_loadu(first_lanes(source.len(), $width) as $mask, source.as_ptr()) })
             }
             #[inline(always)]
@@ -224,7 +224,7 @@ macro_rules! vector {
     };
 }
 
-/// 2^52: an integer written into the low bits of this number is the sum of both.
+/// 2^52. Writing an integer into the low bits of this number adds it to the number.
 const TWO_52: f64 = 4_503_599_627_370_496.0;
 
 vector!(

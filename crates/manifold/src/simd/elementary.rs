@@ -1,22 +1,22 @@
-//! Logarithm, exponential and their relatives, in lanes.
+//! Logarithm, exponential and related functions, in lanes.
 //!
-//! The platform's functions would give other bits on other machines; these are made of IEEE operations only.
-//! They are within two units in the last place of the true values, as the tests show.
+//! The platform's functions give different bits on different machines. These use IEEE operations
+//! only. Tests show errors of at most two units in the last place.
 
 use super::lanes::Lanes;
 use crate::Real;
 
-/// `x` as a lane constant.
+/// Returns `x` in every lane.
 #[inline(always)]
 pub fn constant<V: Lanes>(x: f64) -> V {
     V::splat(V::Scalar::from_f64(x))
 }
 
-/// The natural logarithm of a positive finite number, subnormal ones included.
+/// Computes the natural logarithm of a positive finite number, subnormal numbers included.
 ///
-/// `x = 2^e (1 + f)` with `1 + f` in `[1/sqrt 2, sqrt 2)`; with `s = f / (2 + f)`,
-/// `log(1 + f) = 2 atanh(s) = f - (f^2/2 - s (f^2/2 + r))`, `r = 2 (s^2/3 + s^4/5 + ...)`: the form in which the
-/// leading term is exact.
+/// `x = 2^e (1 + f)` with `1 + f` in `[1/sqrt 2, sqrt 2)`. With `s = f / (2 + f)`,
+/// `log(1 + f) = 2 atanh(s) = f - (f^2/2 - s (f^2/2 + r))`, `r = 2 (s^2/3 + s^4/5 + ...)`. In this
+/// form the leading term is exact.
 #[inline(always)]
 pub fn log<V: Lanes>(x: V) -> V {
     let subnormal = x.lt(V::splat(V::Scalar::MIN_POSITIVE));
@@ -40,7 +40,7 @@ pub fn log<V: Lanes>(x: V) -> V {
     exponent.mul_add(V::splat(V::Scalar::LN_2_HIGH), f - (half_square - tail))
 }
 
-/// `(atanh(s)/s - 1)/s^2 = 1/3 + z/5 + z^2/7 + ...` for `z = s^2 <= 0.04`.
+/// Computes `(atanh(s)/s - 1)/s^2 = 1/3 + z/5 + z^2/7 + ...` for `z = s^2 <= 0.04`.
 #[inline(always)]
 fn atanh_tail<V: Lanes>(z: V) -> V {
     let mut sum = V::zero();
@@ -50,14 +50,15 @@ fn atanh_tail<V: Lanes>(z: V) -> V {
     sum
 }
 
-/// The exponential. Overflows to infinity and underflows to zero.
+/// Computes the exponential. It overflows to infinity and underflows to zero.
 ///
-/// `x = n log 2 + r`, `|r| <= log(2)/2`; Taylor series in `r`. The power of two is applied in two halves so that
-/// results near the ends of the range are reached.
+/// `x = n log 2 + r` with `|r| <= log(2)/2`, and a Taylor series in `r`. The power of two is
+/// applied in two halves, so that results near the ends of the range are representable.
 #[inline(always)]
 pub fn exp<V: Lanes>(x: V) -> V {
     let (smallest, largest) = V::Scalar::EXPONENTS;
-    // Beyond these bounds the result is 0 or infinite whatever x is; within them all powers of two are representable.
+    // Beyond these bounds the result is 0 or infinite. Within them all powers of two are
+    // representable.
     let bound = |exponent: i32| constant::<V>(f64::from(exponent) * std::f64::consts::LN_2);
     let x = x.max(bound(2 * smallest + 2)).min(bound(2 * largest - 2));
 
@@ -85,11 +86,13 @@ fn factorial(n: usize) -> f64 {
     product
 }
 
-/// `(log a - log b)/(a - b)` for `a >= b > 0`, and `1/a` where they are equal, to full relative accuracy everywhere.
+/// Computes `(log a - log b)/(a - b)` for `a >= b > 0`, and `1/a` for `a = b`, to full relative
+/// accuracy.
 ///
-/// With `z = (a - b)/(a + b)`, `log(a/b) = 2 atanh(z)`. Up to `a/b = sqrt 2` this is `(2/(a + b)) atanh(z)/z`, which has no
-/// cancellation and no division by the gap; up to 3 the same series serves with `a/2` for `a`; beyond, the difference of
-/// the logarithms (which the caller has) does not cancel.
+/// With `z = (a - b)/(a + b)`, `log(a/b) = 2 atanh(z)`. Up to `a/b = sqrt 2` the result is
+/// `(2/(a + b)) atanh(z)/z`, without cancellation or division by the gap. Up to `a/b = 3` the same
+/// series is used with `a/2` for `a`. Beyond that, the difference of the logarithms, which the
+/// caller provides, does not cancel.
 #[inline(always)]
 pub(crate) fn log_divided_difference<V: Lanes>(a: V, b: V, log_a: V, log_b: V) -> V {
     let half = constant::<V>(0.5);
@@ -106,14 +109,14 @@ pub(crate) fn log_divided_difference<V: Lanes>(a: V, b: V, log_a: V, log_b: V) -
 
     let log_ratio = (z + z).mul_add(series, constant(std::f64::consts::LN_2));
     let log_ratio = V::select(far, log_a - log_b, log_ratio);
-    // One division, whichever it is.
+    // One division serves both cases.
     V::select(apart, log_ratio, series) / V::select(apart, a - b, mean)
 }
 
-/// `(sqrt 2 - 1)/(sqrt 2 + 1)`: the `z` of two numbers whose ratio is `sqrt 2`.
+/// `(sqrt 2 - 1)/(sqrt 2 + 1)`: the `z` of two numbers with ratio `sqrt 2`.
 const Z_OF_SQRT_2: f64 = 0.171_572_875_253_809_9;
 
-/// `sinh(x)/x` for `|x| <= 1`, by its Taylor series.
+/// Computes `sinh(x)/x` for `|x| <= 1` by its Taylor series.
 #[inline(always)]
 pub(crate) fn sinhc<V: Lanes>(x: V) -> V {
     let z = x * x;
@@ -133,13 +136,13 @@ mod tests {
         f(Array([x])).0[0]
     }
 
-    /// The distance of two numbers in units in the last place of the second.
+    /// Returns the distance between two numbers, in units in the last place of the second.
     fn ulps<T: Real>(found: T, expected: f64) -> f64 {
         let exponent = expected.abs().log2().floor().max(f64::from(T::EXPONENTS.0));
         (found.to_f64() - expected).abs() / (exponent.exp2() * T::EPSILON.to_f64())
     }
 
-    /// Numbers of all magnitudes, with many near 1.
+    /// Returns numbers of all magnitudes, with many near 1.
     fn samples() -> impl Iterator<Item = f64> {
         let near_one = (-300..300)
             .map(|i| 1.0 + f64::from(i) * 1e-3)

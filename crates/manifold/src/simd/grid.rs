@@ -1,9 +1,9 @@
-//! Several rows, accessed a column at a time.
+//! Access to several rows, one column at a time.
 //!
-//! A kernel that walks along `R` rows at once would check the bounds of every entry: as many
-//! instructions as the arithmetic. Here one check covers a column.
+//! A kernel that reads `R` rows at once would check the bounds of every entry. These checks would
+//! need as many instructions as the arithmetic. Here one check covers a column.
 
-/// `R` rows of a matrix, to read.
+/// `R` rows of a matrix, read-only.
 #[derive(Clone, Copy)]
 pub(crate) struct Rows<'a, T, const R: usize> {
     entries: &'a [T],
@@ -12,26 +12,26 @@ pub(crate) struct Rows<'a, T, const R: usize> {
 }
 
 impl<'a, T: Copy, const R: usize> Rows<'a, T, R> {
-    /// Rows that begin every `stride` entries and have `length` of them.
+    /// Creates a view of rows of `length` entries that start every `stride` entries.
     ///
     /// # Panics
-    /// If there are fewer entries.
+    /// If there are too few entries.
     #[inline(always)]
     pub(crate) fn new(entries: &'a [T], stride: usize, length: usize) -> Self {
         check::<R>(entries.len(), stride, length);
         Self { entries, stride, length }
     }
 
-    /// Entry `i` of every row.
+    /// Returns entry `i` of every row.
     ///
     /// # Panics
-    /// If the rows are shorter.
+    /// If `i` is not less than the length of a row.
     #[inline(always)]
     pub(crate) fn column(&self, i: usize) -> [T; R] {
         assert!(i < self.length);
         let mut column = [self.entries[0]; R];
         for (r, entry) in column.iter_mut().enumerate() {
-            // SAFETY: `i` is less than the length of a row, and `new` has checked that the last of
+            // SAFETY: `i` is less than the length of a row, and `new` checked that the last of the
             // `R` rows ends within the entries.
             *entry = unsafe { *self.entries.get_unchecked(r * self.stride + i) };
         }
@@ -39,7 +39,7 @@ impl<'a, T: Copy, const R: usize> Rows<'a, T, R> {
     }
 }
 
-/// `R` rows of a matrix, to read and write.
+/// `R` rows of a matrix, mutable.
 pub(crate) struct RowsMut<'a, T, const R: usize> {
     entries: &'a mut [T],
     stride: usize,
@@ -47,20 +47,20 @@ pub(crate) struct RowsMut<'a, T, const R: usize> {
 }
 
 impl<'a, T: Copy, const R: usize> RowsMut<'a, T, R> {
-    /// As [`Rows::new`].
+    /// Creates a view as [`Rows::new`] does.
     ///
     /// # Panics
-    /// If there are fewer entries.
+    /// If there are too few entries.
     #[inline(always)]
     pub(crate) fn new(entries: &'a mut [T], stride: usize, length: usize) -> Self {
         check::<R>(entries.len(), stride, length);
         Self { entries, stride, length }
     }
 
-    /// Entry `i` of every row.
+    /// Returns entry `i` of every row.
     ///
     /// # Panics
-    /// If the rows are shorter.
+    /// If `i` is not less than the length of a row.
     #[inline(always)]
     pub(crate) fn column(&self, i: usize) -> [T; R] {
         Rows { entries: self.entries, stride: self.stride, length: self.length }.column(i)
@@ -69,7 +69,7 @@ impl<'a, T: Copy, const R: usize> RowsMut<'a, T, R> {
     /// Sets entry `i` of every row.
     ///
     /// # Panics
-    /// If the rows are shorter.
+    /// If `i` is not less than the length of a row.
     #[inline(always)]
     pub(crate) fn set_column(&mut self, i: usize, column: [T; R]) {
         assert!(i < self.length);
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn columns_are_read_and_written_in_their_rows_alone() {
-        // Two rows of three of each four entries; the last row has no padding.
+        // Two rows of three entries with a stride of four. The last row has no padding.
         let mut entries: Vec<usize> = (0..7).collect();
         let rows = Rows::<_, 2>::new(&entries, 4, 3);
         assert_eq!([0, 1, 2].map(|i| rows.column(i)), [[0, 4], [1, 5], [2, 6]]);
@@ -112,8 +112,8 @@ mod tests {
         assert!(read(7, 4, 2));
         assert!(!read(6, 4, 0), "the last row is too short");
         assert!(!read(7, 4, 3), "the column is beyond the rows");
-        assert!(!read(7, usize::MAX, 0), "the place of the last row overflows");
-        assert!(!read(0, 0, 0), "there is nothing");
+        assert!(!read(7, usize::MAX, 0), "the end of the last row overflows");
+        assert!(!read(0, 0, 0), "there are no entries");
         let write = || RowsMut::<_, 2>::new(&mut [0; 7], 4, 3).set_column(3, [0; 2]);
         assert!(std::panic::catch_unwind(write).is_err());
     }

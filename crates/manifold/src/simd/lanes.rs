@@ -5,7 +5,8 @@ use std::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Not, Sub};
 use super::sealed::Sealed;
 use crate::Real;
 
-/// A vector with one number per lane. Every arithmetic method acts on each lane alone and performs one IEEE operation.
+/// A vector with one number per lane. Every arithmetic method performs one IEEE operation on each
+/// lane separately.
 pub trait Lanes:
     Copy
     + Add<Output = Self>
@@ -19,68 +20,69 @@ pub trait Lanes:
     type Scalar: Real;
     /// One truth value per lane.
     type Mask: Copy + BitAnd<Output = Self::Mask> + BitOr<Output = Self::Mask> + Not<Output = Self::Mask>;
-    /// One hardware vector of this one: half of a pair, or the vector itself. For kernels whose lanes run along a matrix, where
-    /// shorter vectors waste less at the edge.
-    type Part: Lanes<Scalar = Self::Scalar, Part = Self::Part>;
+    /// The hardware vector type: half of a pair, or the vector itself. Kernels with lanes along a
+    /// matrix use it, because shorter vectors waste fewer lanes at the edge.
+    type Vector: Lanes<Scalar = Self::Scalar, Vector = Self::Vector>;
     /// The number of lanes.
     const WIDTH: usize;
-    /// How many hardware vectors make up one of these.
-    const PARTS: usize = Self::WIDTH / Self::Part::WIDTH;
-    /// How many hardware vectors the machine holds in registers.
+    /// The number of hardware vectors in one vector.
+    const VECTORS: usize = Self::WIDTH / Self::Vector::WIDTH;
+    /// The number of hardware vectors that fit in the registers.
     const REGISTERS: usize;
 
-    /// The same number in every lane.
+    /// Sets every lane to the same number.
     fn splat(value: Self::Scalar) -> Self;
-    /// The first `WIDTH` numbers of a slice.
+    /// Loads the first `WIDTH` numbers of a slice.
     ///
     /// # Panics
     /// If the slice is shorter.
     fn load(source: &[Self::Scalar]) -> Self;
-    /// Writes the lanes to the first `WIDTH` places of a slice.
+    /// Writes the lanes to the first `WIDTH` entries of a slice.
     ///
     /// # Panics
     /// If the slice is shorter.
     fn store(self, target: &mut [Self::Scalar]);
 
-    /// Asks for the cache line where a slice begins. Changes no value; a hint of hardware vectors
-    /// ([`Lanes::Part`]) where the machine has such an instruction.
+    /// Prefetches the cache line where a slice begins. It changes no value. Hardware vectors
+    /// ([`Lanes::Part`]) implement it where the machine has such an instruction.
     #[inline(always)]
     fn prefetch(_source: &[Self::Scalar]) {}
 
-    /// Hardware vector number `index` of this one.
-    fn part(self, index: usize) -> Self::Part;
+    /// Returns hardware vector number `index` of this vector.
+    fn part(self, index: usize) -> Self::Vector;
 
-    /// `self * b + c` with one rounding.
+    /// Computes `self * b + c` with one rounding.
     fn mul_add(self, b: Self, c: Self) -> Self;
-    /// `c - self * b` with one rounding.
+    /// Computes `c - self * b` with one rounding.
     fn neg_mul_add(self, b: Self, c: Self) -> Self;
-    /// The square root.
+    /// Returns the square root.
     fn sqrt(self) -> Self;
-    /// The absolute value.
+    /// Returns the absolute value.
     fn abs(self) -> Self;
-    /// The magnitude of `self` with the sign of `sign`.
+    /// Returns the magnitude of `self` with the sign of `sign`.
     fn copysign(self, sign: Self) -> Self;
 
-    /// `self < other`, false for a NaN.
+    /// Tests `self < other`; false for NaN.
     fn lt(self, other: Self) -> Self::Mask;
-    /// `self <= other`, false for a NaN.
+    /// Tests `self <= other`; false for NaN.
     fn le(self, other: Self) -> Self::Mask;
-    /// `self == other`, false for a NaN.
+    /// Tests `self == other`; false for NaN.
     fn eq(self, other: Self) -> Self::Mask;
-    /// `yes` where the mask is true, else `no`.
+    /// Returns `yes` where the mask is true, otherwise `no`.
     fn select(mask: Self::Mask, yes: Self, no: Self) -> Self;
-    /// Whether the mask is true in any lane.
+    /// Returns whether the mask is true in any lane.
     fn any(mask: Self::Mask) -> bool;
 
-    /// The biased binary exponent of a positive normal number, as a number.
+    /// Returns the biased binary exponent of a positive normal number, as a number.
     fn biased_exponent(self) -> Self;
-    /// A positive normal number scaled by a power of two into `[1, 2)`.
+    /// Scales a positive normal number by a power of two into `[1, 2)`.
     fn significand(self) -> Self;
-    /// Two to the power of an integer-valued number between the exponents of the smallest and the largest normal number.
+    /// Returns two to the power of an integer-valued number between the exponents of the smallest
+    /// and the largest normal number.
     fn exp2_of_integer(self) -> Self;
 
-    /// One step of a transposition: of every two neighbouring groups of `distance` lanes, the
-    /// second of `self` and the first of `other` change places. `distance` is a power of two.
+    /// Performs one step of a transposition. In every two neighbouring groups of `distance` lanes,
+    /// it swaps the second group of `self` with the first of `other`. `distance` is a power of two.
     #[inline(always)]
     fn exchange(self, other: Self, distance: usize) -> (Self, Self) {
         let (mut a, mut b) = ([Self::Scalar::ZERO; MAX_WIDTH], [Self::Scalar::ZERO; MAX_WIDTH]);
@@ -92,32 +94,32 @@ pub trait Lanes:
         (Self::load(&a), Self::load(&b))
     }
 
-    /// Zero in every lane.
+    /// Returns zero in every lane.
     #[inline(always)]
     fn zero() -> Self {
         Self::splat(Self::Scalar::ZERO)
     }
-    /// One in every lane.
+    /// Returns one in every lane.
     #[inline(always)]
     fn one() -> Self {
         Self::splat(Self::Scalar::ONE)
     }
-    /// The larger number; `other` if `self` is a NaN.
+    /// Returns the larger number; `other` if `self` is NaN.
     #[inline(always)]
     fn max(self, other: Self) -> Self {
         Self::select(other.lt(self), self, other)
     }
-    /// The smaller number; `other` if `self` is a NaN.
+    /// Returns the smaller number; `other` if `self` is NaN.
     #[inline(always)]
     fn min(self, other: Self) -> Self {
         Self::select(self.lt(other), self, other)
     }
-    /// The smallest number of any lane.
+    /// Returns the smallest number of all lanes.
     #[inline(always)]
     fn smallest(self) -> Self::Scalar {
         self.fold(|a, b| if b < a { b } else { a })
     }
-    /// The largest number of any lane.
+    /// Returns the largest number of all lanes.
     #[inline(always)]
     fn largest(self) -> Self::Scalar {
         self.fold(|a, b| if a < b { b } else { a })
@@ -129,14 +131,14 @@ pub trait Lanes:
         self.store(&mut lanes);
         lanes[1..Self::WIDTH].iter().fold(lanes[0], |a, &b| f(a, b))
     }
-    /// The first numbers of a slice that may be shorter than `WIDTH`; the other lanes are zero.
+    /// Loads a slice of at most `WIDTH` numbers; the other lanes are zero.
     #[inline(always)]
     fn load_partial(source: &[Self::Scalar]) -> Self {
         let mut padded = [Self::Scalar::ZERO; MAX_WIDTH];
         padded[..source.len()].copy_from_slice(source);
         Self::load(&padded)
     }
-    /// Writes as many lanes as the slice has places.
+    /// Writes as many lanes as the slice has entries.
     #[inline(always)]
     fn store_partial(self, target: &mut [Self::Scalar]) {
         let mut padded = [Self::Scalar::ZERO; MAX_WIDTH];
@@ -145,20 +147,20 @@ pub trait Lanes:
     }
 }
 
-/// Vectors as numbers: lane `l` of vector `i` is number `i * WIDTH + l`.
+/// Views vectors as numbers: lane `l` of vector `i` is number `i * WIDTH + l`.
 #[inline(always)]
 pub(crate) fn as_numbers<V: Lanes>(vectors: &[V]) -> &[V::Scalar] {
     const { assert!(size_of::<V>() == V::WIDTH * size_of::<V::Scalar>()) };
-    // SAFETY: `Lanes` is sealed and every implementation is `WIDTH` numbers in a row without
-    // padding, as the assertion checks; a vector is aligned at least as a number is.
+    // SAFETY: `Lanes` is sealed, and every implementation is `WIDTH` contiguous numbers without
+    // padding, as the assertion checks. The alignment of a vector is at least that of a number.
     unsafe { std::slice::from_raw_parts(vectors.as_ptr().cast::<V::Scalar>(), vectors.len() * V::WIDTH) }
 }
 
-/// The widest vector: a pair of AVX-512 vectors of `f32`.
+/// The width of the widest vector: a pair of AVX-512 vectors of `f32`.
 pub(crate) const MAX_WIDTH: usize = 32;
 
-/// Two vectors side by side: two independent chains of operations keep the arithmetic units busy while each
-/// waits for its own last result.
+/// Two vectors side by side. Their two independent chains of operations keep the arithmetic units
+/// busy while each waits for its last result.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(super) struct Pair<V>(V, V);
@@ -211,10 +213,10 @@ impl<M: Not<Output = M>> Not for PairMask<M> {
 
 impl<V: Lanes> Sealed for Pair<V> {}
 
-impl<V: Lanes<Part = V>> Lanes for Pair<V> {
+impl<V: Lanes<Vector = V>> Lanes for Pair<V> {
     type Scalar = V::Scalar;
     type Mask = PairMask<V::Mask>;
-    type Part = V;
+    type Vector = V;
     const WIDTH: usize = 2 * V::WIDTH;
     const REGISTERS: usize = V::REGISTERS;
 

@@ -1,15 +1,16 @@
-//! Vectors of lanes and the choice of instruction set at run time.
+//! Vector lanes, and the choice of the instruction set at run time.
 //!
-//! Kernels are written once, generic over [`Lanes`], and compiled for every instruction set: [`Simd::run`] enters
-//! the copy that the machine supports. Every operation of [`Lanes`] is one IEEE-754 operation per lane (fused
-//! multiply-add included), so a kernel gives the same bits on every path. This module refuses anything that would
-//! break that: no approximate reciprocal, no operation across lanes except tests on masks, the extremes of a vector and
-//! transpositions.
+//! Kernels are generic over [`Lanes`] and compiled for every instruction set. [`Simd::run`] calls
+//! the copy for the chosen one. Every operation of [`Lanes`] is one IEEE-754 operation per lane
+//! (fused multiply-add included), so a kernel gives the same bits on every path. Operations that
+//! would break this rule do not exist here, such as an approximate reciprocal. The only operations
+//! across lanes are tests on masks, the extremes of a vector and transpositions.
 //!
-//! It is also the only place of the workspace where `unsafe` is allowed. The argument is the same for all
-//! intrinsics: the vector types of an instruction set are private to this module and reach a kernel only as the
-//! type parameter of [`Kernel::run`], which [`Simd::run`] calls after the instruction set has been detected. Code
-//! that can name the type therefore runs on a machine that has the instructions.
+//! This is the only module of the workspace that allows `unsafe`. The safety argument is the same
+//! for all intrinsics. The vector types of an instruction set are private to this module. They
+//! reach a kernel only as the type parameter of [`Kernel::run`]. [`Simd::run`] calls it only after
+//! it has detected the instruction set. Code that can name the type therefore runs on a machine
+//! that has the instructions.
 #![allow(unsafe_code)]
 
 /// The arithmetic of a hardware vector, one intrinsic per operator.
@@ -20,7 +21,8 @@ macro_rules! arithmetic {
             type Output = Self;
             #[inline(always)]
             fn $method(self, other: Self) -> Self {
-                // SAFETY: values of this type exist only on machines with its instruction set (see `simd`).
+                // SAFETY: values of this type exist only on machines with its instruction set (see
+                // `simd`).
                 Self(unsafe { $intrinsic(self.0, other.0) })
             }
         }
@@ -50,7 +52,8 @@ use lanes::Pair;
 pub const SIMD_VARIABLE: &str = "FEDSPD_SIMD";
 
 mod sealed {
-    /// Seals [`super::Dispatch`] and [`super::Lanes`]: their safety arguments rest on knowing every implementation.
+    /// Seals [`super::Dispatch`] and [`super::Lanes`]: their safety arguments require that every
+    /// implementation is known.
     pub trait Sealed {}
     impl Sealed for f32 {}
     impl Sealed for f64 {}
@@ -58,18 +61,18 @@ mod sealed {
 
 /// A computation written for any vector type.
 ///
-/// Implementations mark `run`, and every function it calls in its hot loops, `#[inline(always)]`: only inlined code
-/// is compiled for the instruction set of the path.
+/// Implementations mark `run`, and every function in its hot loops, `#[inline(always)]`: only
+/// inlined code is compiled for the instruction set of the path.
 pub trait Kernel<T: Real> {
-    /// What the computation returns.
+    /// The result of the computation.
     type Output;
-    /// Does the computation with vectors of type `V`.
+    /// Computes with vectors of type `V`.
     fn run<V: Lanes<Scalar = T>>(self) -> Self::Output;
 }
 
-/// An instruction set that this machine has.
+/// An instruction set of this machine.
 ///
-/// A value is a proof: it can only be obtained by detection.
+/// Only detection creates a value, so a value proves that the instruction set exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Simd(Path);
 
@@ -118,10 +121,12 @@ impl Path {
 }
 
 impl Simd {
-    /// The path to use: the one named by [`SIMD_VARIABLE`] if it is set and not empty, else the fastest one.
+    /// Returns the path named by [`SIMD_VARIABLE`] if it is set and not empty, otherwise the
+    /// fastest one.
     ///
     /// # Errors
-    /// [`Error::SimdUnavailable`] if the variable names a path that does not exist or that this machine lacks.
+    /// [`Error::SimdUnavailable`] if the variable names a path that does not exist or that this
+    /// machine lacks.
     pub fn detect() -> Result<Self, Error> {
         match std::env::var(SIMD_VARIABLE) {
             Ok(name) if !name.is_empty() => Self::named(&name),
@@ -129,7 +134,7 @@ impl Simd {
         }
     }
 
-    /// The path of that name: `avx512`, `avx2` or `portable`.
+    /// Returns the path of that name: `avx512`, `avx2` or `portable`.
     ///
     /// # Errors
     /// [`Error::SimdUnavailable`] if there is no such path or this machine lacks it.
@@ -139,24 +144,26 @@ impl Simd {
             .ok_or_else(|| Error::SimdUnavailable { name: name.to_owned() })
     }
 
-    /// The paths that this machine can run, fastest first; the portable one is always among them.
+    /// Returns the paths that this machine can run, fastest first. They always include the portable
+    /// one.
     pub fn available() -> impl Iterator<Item = Self> {
         Path::ALL.iter().copied().filter(|path| path.is_available()).map(Self)
     }
 
-    /// The name by which [`Simd::named`] and [`SIMD_VARIABLE`] know this path.
+    /// Returns the name of this path, as [`Simd::named`] and [`SIMD_VARIABLE`] expect it.
     pub fn name(self) -> &'static str {
         self.0.name()
     }
 
-    /// Runs a kernel, compiled for this instruction set.
+    /// Runs a kernel compiled for this instruction set.
     #[inline]
     pub fn run<T: Real, K: Kernel<T>>(self, kernel: K) -> K::Output {
         T::run_on(self, kernel)
     }
 }
 
-/// A scalar that knows its vector types. They are chosen inside of a method, not in associated types, so that no other code can name them.
+/// A scalar with its vector types. A method chooses them, not associated types, so that no other
+/// code can name them.
 pub trait Dispatch: Sized + sealed::Sealed {
     /// Runs a kernel with the vectors of an instruction set.
     #[doc(hidden)]
@@ -165,7 +172,7 @@ pub trait Dispatch: Sized + sealed::Sealed {
         Self: Real;
 }
 
-/// Two hardware vectors are processed together to hide latency.
+/// Implements [`Dispatch`] with pairs of hardware vectors, which hide latency.
 macro_rules! dispatch {
     ($scalar:ty, avx512: $avx512:ty, avx2: $avx2:ty, portable: $portable:ty) => {
         impl Dispatch for $scalar {

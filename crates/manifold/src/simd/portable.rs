@@ -1,13 +1,13 @@
-//! Vectors for any machine: an array of numbers.
+//! Portable vectors: an array of numbers.
 
 use std::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Not, Sub};
 
 use super::{lanes::Lanes, sealed::Sealed};
 use crate::Real;
 
-/// `N` numbers, processed one after the other unless the compiler vectorises the loop.
+/// `N` numbers, processed one by one unless the compiler vectorises the loop.
 ///
-/// `Array<T, 1>` is a scalar: lane kernels called with it give the bits they give in any vector.
+/// `Array<T, 1>` is a scalar: lane kernels give it the same bits as any lane of a vector.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub struct Array<T, const N: usize>(pub [T; N]);
@@ -78,7 +78,7 @@ impl<T, const N: usize> Sealed for Array<T, N> {}
 impl<T: Real, const N: usize> Lanes for Array<T, N> {
     type Scalar = T;
     type Mask = ArrayMask<N>;
-    type Part = Self;
+    type Vector = Self;
     const WIDTH: usize = N;
     const REGISTERS: usize = 16;
 

@@ -11,13 +11,15 @@ use crate::{Error, Real};
 /// A metric on SPD matrices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SpdMetric {
-    /// `tr(P^-1 X P^-1 Y)` at `P`: unchanged by every congruence, thus by any mixing of the channels.
+    /// `tr(P^-1 X P^-1 Y)` at `P`. It is invariant under congruence, hence under any mixing of the
+    /// channels.
     AffineInvariant,
     /// The Euclidean metric of the logarithms.
     LogEuclidean,
 }
 
-/// The manifold of `n x n` SPD matrices with scratch memory for its operations. Matrices are row-major slices.
+/// The manifold of `n x n` SPD matrices with scratch memory for its operations. Matrices are
+/// row-major slices.
 ///
 /// ```
 /// # fn main() -> Result<(), fedspd_manifold::Error> {
@@ -31,7 +33,7 @@ pub enum SpdMetric {
 /// ```
 pub struct Spd<T: Real> {
     map: SpectralMap<T>,
-    /// Square root and inverse square root of a base point, and three matrices of scratch.
+    /// Square root and inverse square root of a base point, and three scratch matrices.
     root: Vec<T>,
     inverse_root: Vec<T>,
     first: Vec<T>,
@@ -40,7 +42,7 @@ pub struct Spd<T: Real> {
 }
 
 impl<T: Real> Spd<T> {
-    /// The manifold of `n x n` SPD matrices, on the instruction set that [`Simd::detect`] gives.
+    /// Creates the manifold of `n x n` SPD matrices on the instruction set of [`Simd::detect`].
     ///
     /// # Errors
     /// [`Error::Zero`] for `n = 0`, [`Error::SimdUnavailable`].
@@ -48,7 +50,7 @@ impl<T: Real> Spd<T> {
         Self::with_simd(n, Simd::detect()?)
     }
 
-    /// The same on a given instruction set.
+    /// Creates the manifold on a given instruction set.
     ///
     /// # Errors
     /// [`Error::Zero`] for `n = 0`.
@@ -64,7 +66,7 @@ impl<T: Real> Spd<T> {
         })
     }
 
-    /// The size of the matrices.
+    /// Returns the size of the matrices.
     pub fn n(&self) -> usize {
         self.map.n()
     }
@@ -77,7 +79,7 @@ impl<T: Real> Spd<T> {
         check_length(what, matrix.len(), self.n() * self.n())
     }
 
-    /// Checks that an argument is finite and symmetric; faults name it by its number.
+    /// Checks that an argument is finite and symmetric. Errors name it by `index`.
     fn check_argument(&self, index: usize, matrix: &[T]) -> Result<(), Error> {
         check_symmetric(self.map.simd(), self.n(), matrix, 0..1).map_err(|error| numbered(error, index))
     }
@@ -94,22 +96,22 @@ impl<T: Real> Spd<T> {
         self.map.apply(SpectralFunction::InverseSqrt, base, &mut self.inverse_root)
     }
 
-    /// `second <- log(P^-1/2 Y P^-1/2)` for the base point of the last [`Spd::rebase`].
+    /// Computes `second <- log(P^-1/2 Y P^-1/2)` for the base point of the last [`Spd::rebase`].
     fn log_of_whitened(&mut self, y: &[T]) -> Result<(), Error> {
         sandwich(&self.map, &self.inverse_root, y, &mut self.product, &mut self.first);
         self.check_result("the whitening", &self.first)?;
         if let Err(error) = self.map.apply(SpectralFunction::Log, &self.first, &mut self.second) {
-            // Say it with the numbers of the matrix itself, if it is not positive definite on its own.
+            // If the matrix itself is not positive definite, report its own eigenvalue.
             self.map.apply(SpectralFunction::Log, y, &mut self.product).map_err(|own| numbered(own, 1))?;
             return Err(numbered(error, 1));
         }
         Ok(())
     }
 
-    /// The distance of two matrices: `|log(A^-1/2 B A^-1/2)|` or `|log A - log B|`.
+    /// Returns the distance between two matrices: `|log(A^-1/2 B A^-1/2)|` or `|log A - log B|`.
     ///
     /// # Errors
-    /// [`Error::Length`] and faults of the matrices (number 0 is `A`, 1 is `B`).
+    /// [`Error::Length`] and errors of the matrices (number 0 is `A`, 1 is `B`).
     pub fn distance(&mut self, metric: SpdMetric, a: &[T], b: &[T]) -> Result<T, Error> {
         self.check("the second matrix", b)?;
         self.check_argument(1, b)?;
@@ -129,7 +131,7 @@ impl<T: Real> Spd<T> {
         }
     }
 
-    /// `first <- log A`, `second <- log B`.
+    /// Computes `first <- log A` and `second <- log B`.
     fn logs(&mut self, a: &[T], b: &[T]) -> Result<(), Error> {
         self.check("the first matrix", a)?;
         self.check("the second matrix", b)?;
@@ -137,10 +139,10 @@ impl<T: Real> Spd<T> {
         self.map.apply(SpectralFunction::Log, b, &mut self.second).map_err(|error| numbered(error, 1))
     }
 
-    /// The point at time `t` on the geodesic that is at `A` at time 0 and at `B` at time 1.
+    /// Computes the point at time `t` on the geodesic from `A` at time 0 to `B` at time 1.
     ///
     /// # Errors
-    /// [`Error::Length`] and faults of the matrices (number 0 is `A`, 1 is `B`).
+    /// [`Error::Length`] and errors of the matrices (number 0 is `A`, 1 is `B`).
     pub fn geodesic(
         &mut self,
         metric: SpdMetric,
@@ -176,12 +178,12 @@ impl<T: Real> Spd<T> {
         }
     }
 
-    /// The exponential map: the end of the geodesic from `P` with velocity `X`.
+    /// Computes the exponential map: the end of the geodesic from `P` with velocity `X`.
     ///
     /// `P^1/2 exp(P^-1/2 X P^-1/2) P^1/2`, or `exp(log P + D log(P)[X])`.
     ///
     /// # Errors
-    /// [`Error::Length`] and faults of the matrices.
+    /// [`Error::Length`] and errors of the matrices.
     pub fn exp(&mut self, metric: SpdMetric, base: &[T], x: &[T], out: &mut [T]) -> Result<(), Error> {
         self.check("the tangent vector", x)?;
         self.check_argument(1, x)?;
@@ -206,12 +208,12 @@ impl<T: Real> Spd<T> {
         }
     }
 
-    /// The logarithm map: the initial velocity of the geodesic from `P` to `Y`.
+    /// Computes the logarithm map: the initial velocity of the geodesic from `P` to `Y`.
     ///
     /// `P^1/2 log(P^-1/2 Y P^-1/2) P^1/2`, or `D exp(log P)[log Y - log P]`.
     ///
     /// # Errors
-    /// [`Error::Length`] and faults of the matrices (number 0 is `P`, 1 is `Y`).
+    /// [`Error::Length`] and errors of the matrices (number 0 is `P`, 1 is `Y`).
     pub fn log(&mut self, metric: SpdMetric, base: &[T], y: &[T], out: &mut [T]) -> Result<(), Error> {
         self.check("the target point", y)?;
         self.check_argument(1, y)?;
@@ -233,10 +235,11 @@ impl<T: Real> Spd<T> {
         }
     }
 
-    /// Whitens a batch at a reference point, `G^-1/2 X_i G^-1/2`: the reference goes to the identity (recentring).
+    /// Whitens a batch at a reference point: `G^-1/2 X_i G^-1/2`. The reference maps to the
+    /// identity (recentring).
     ///
     /// # Errors
-    /// [`Error::NotABatch`], [`Error::Length`] and faults of the reference.
+    /// [`Error::NotABatch`], [`Error::Length`] and errors of the matrices.
     pub fn whiten(&mut self, reference: &[T], matrices: &[T], out: &mut [T]) -> Result<(), Error> {
         check_batch(self.n(), matrices)?;
         check_length("the output", out.len(), matrices.len())?;
@@ -254,7 +257,7 @@ impl<T: Real> Spd<T> {
     }
 }
 
-/// `B X B` for symmetric matrices, made exactly symmetric.
+/// Computes `B X B` for symmetric matrices and makes it exactly symmetric.
 fn sandwich<T: Real>(map: &SpectralMap<T>, b: &[T], x: &[T], product: &mut [T], out: &mut [T]) {
     let n = map.n();
     multiply(map.simd(), Left::Plain, (n, n, n), b, x, product);
@@ -268,7 +271,7 @@ fn sandwich<T: Real>(map: &SpectralMap<T>, b: &[T], x: &[T], product: &mut [T], 
     }
 }
 
-/// Names the matrix that a fault belongs to when several are handled one by one.
+/// Sets the index of the matrix in an error, when several matrices are handled one by one.
 fn numbered(error: Error, index: usize) -> Error {
     match error {
         Error::NotFinite { row, column, value, .. } => Error::NotFinite { matrix: index, row, column, value },

@@ -8,35 +8,41 @@ use crate::spectral::{SpectralFunction, SpectralTape};
 use crate::symmetric::{check_batch, check_symmetric};
 use crate::{Error, IterationLimits, Real, tolerance};
 
-/// A mean with the report of its iteration.
+/// A mean with a report of its iteration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SpdMean<T> {
     /// The mean, row-major `n x n`.
     pub point: Vec<T>,
     /// Iterations used; 1 for the log-Euclidean mean, which is in closed form.
     pub iterations: usize,
-    /// The norm of the gradient at the mean, `|sum w_i log(G^-1/2 X_i G^-1/2)|`; 0 for the log-Euclidean mean.
+    /// The norm of the gradient at the mean, `|sum w_i log(G^-1/2 X_i G^-1/2)|`; 0 for the
+    /// log-Euclidean mean.
     pub gradient_norm: f64,
-    /// Whether the gradient norm reached the tolerance, or stopped shrinking at the level of rounding.
+    /// Whether the gradient norm reached the tolerance, or stopped shrinking at the level of
+    /// rounding.
     pub converged: bool,
 }
 
 impl<T: Real> Spd<T> {
-    /// The weighted mean of a batch: the minimiser of the weighted sum of squared distances (uniform weights if none are given).
+    /// Computes the weighted mean of a batch: the minimiser of the weighted sum of squared
+    /// distances. Weights are uniform by default.
     ///
-    /// Affine-invariant: the Karcher flow `G <- A exp(s sum w_i log(A^-1 X_i A^-T)) A^T`, `G = A
-    /// A^T`, from the arithmetic mean. With `c_i` the condition number of the whitened `X_i`, the
-    /// Hessian of the objective lies between 1 and `b = sum w_i coth(log(c_i)/2) log(c_i)/2`, so
-    /// the step `s = 2/(1 + b)` contracts where the usual `s = 1` diverges (`b > 2`) (Bini and
-    /// Iannazzo, "Computing the Karcher mean of symmetric positive definite matrices", Linear
-    /// Algebra Appl. 438, 2013). It is the first step, and the one after a gradient that did not
-    /// shrink; the others are those of Barzilai and Borwein ("Two-point step size gradient
-    /// methods", IMA J. Numer. Anal. 8, 1988) within `1/b` and 1, which on real covariances halve
-    /// the number of steps. Log-Euclidean: `exp(sum w_i log X_i)`. Reaching the cap is reported,
-    /// not an error: the point is still a sensible mean.
+    /// Affine-invariant: the Karcher flow `G <- A exp(s sum w_i log(A^-1 X_i A^-T)) A^T`,
+    /// `G = A A^T`, starts at the arithmetic mean. Let `c_i` be the condition number of the
+    /// whitened `X_i`. The Hessian of the objective lies between 1 and
+    /// `b = sum w_i coth(log(c_i)/2) log(c_i)/2`. The step `s = 2/(1 + b)` therefore contracts,
+    /// while the usual `s = 1` diverges for `b > 2`. See Bini and Iannazzo, "Computing the Karcher
+    /// mean of symmetric positive definite matrices", Linear Algebra Appl. 438, 2013.
+    ///
+    /// This step is used first, and after each gradient that did not shrink. The other steps are
+    /// those of Barzilai and Borwein ("Two-point step size gradient methods", IMA J. Numer. Anal.
+    /// 8, 1988), limited to `1/b` and 1. On real covariances they halve the number of steps.
+    ///
+    /// Log-Euclidean: `exp(sum w_i log X_i)`. Reaching the iteration limit is reported and is not
+    /// an error: the point is still a usable mean.
     ///
     /// # Errors
-    /// [`Error::NotABatch`], [`Error::Weight`], [`Error::NoWeight`] and faults of the matrices.
+    /// [`Error::NotABatch`], [`Error::Weight`], [`Error::NoWeight`] and errors of the matrices.
     pub fn mean(
         &mut self,
         metric: SpdMetric,
@@ -51,7 +57,7 @@ impl<T: Real> Spd<T> {
         let mut weighted = weights.iter().enumerate().filter(|(_, weight)| **weight > 0.0);
         if let (Some((only, _)), None) = (weighted.next(), weighted.next()) {
             let point = matrices[only * size..(only + 1) * size].to_vec();
-            // It must be positive definite like any other.
+            // Check that it is positive definite, as for several matrices.
             self.map().apply(SpectralFunction::Log, &point, &mut vec![T::ZERO; size])?;
             return Ok(SpdMean { point, iterations: 0, gradient_norm: 0.0, converged: true });
         }
@@ -72,8 +78,8 @@ impl<T: Real> Spd<T> {
             gradient_norm = crate::dense::frobenius_norm(&gradient).to_f64();
             (smallest, since) =
                 if gradient_norm < smallest { (gradient_norm, 0) } else { (smallest, since + 1) };
-            // The flow contracts: a gradient that is short and has not shrunk for some steps is zero to rounding, whose size depends on
-            // the condition of the matrices.
+            // The flow contracts. A short gradient that stopped shrinking is therefore zero to
+            // rounding. The size of the rounding depends on the condition of the matrices.
             let stalls_at_rounding = since >= tolerance::MEAN_STALL && gradient_norm <= 0.1;
             if gradient_norm <= limits.tolerance || stalls_at_rounding {
                 return Ok(SpdMean { point: factors.point(), iterations, gradient_norm, converged: true });
@@ -94,12 +100,12 @@ impl<T: Real> Spd<T> {
     }
 }
 
-/// A point `G = A A^T` by its factor and the inverse of that.
+/// A point `G = A A^T`, stored as `A` and its inverse.
 ///
-/// A tangent vector `A S A^T` at `G` has the coordinates `S`. The geodesic with that velocity leads
-/// to `A exp(S) A^T`, and with the factor `A exp(S/2)` there, parallel transport along it leaves
-/// all coordinates as they are. So gradients of different points can be compared, and a step needs
-/// no root of `G`.
+/// A tangent vector `A S A^T` at `G` has the coordinates `S`. The geodesic with this velocity ends
+/// at `A exp(S) A^T`. With the factor `A exp(S/2)` there, parallel transport along the geodesic
+/// preserves all coordinates. Gradients at different points are therefore comparable, and a step
+/// needs no root of `G`.
 struct Factors<T: Real> {
     n: usize,
     simd: Simd,
@@ -108,7 +114,7 @@ struct Factors<T: Real> {
 }
 
 impl<T: Real> Factors<T> {
-    /// The square root of a point, and its inverse.
+    /// Computes the square root of a point and its inverse.
     fn of(spd: &mut Spd<T>, point: &[T]) -> Result<Self, Error> {
         let (n, simd) = (spd.n(), spd.map().simd());
         let (mut factor, mut inverse) = (Matrix::zeros(n, n), Matrix::zeros(n, n));
@@ -117,8 +123,8 @@ impl<T: Real> Factors<T> {
         Ok(Self { n, simd, factor, inverse })
     }
 
-    /// Goes along the geodesic with twice the given coordinates: `A <- A exp(S)`, `A^-1 <- exp(-S)
-    /// A^-1`.
+    /// Follows the geodesic with twice the given coordinates: `A <- A exp(S)`,
+    /// `A^-1 <- exp(-S) A^-1`.
     fn advance(&mut self, spd: &mut Spd<T>, half: &[T]) -> Result<(), Error> {
         let mut exponential = Matrix::zeros(self.n, self.n);
         spd.map().apply(SpectralFunction::Exp, half, exponential.as_mut_slice())?;
@@ -129,7 +135,7 @@ impl<T: Real> Factors<T> {
         Ok(())
     }
 
-    /// `A A^T`, symmetric to the bit.
+    /// Returns `A A^T`, exactly symmetric.
     fn point(&self) -> Vec<T> {
         let mut point = self.factor.times(self.simd, &self.factor.transpose());
         mirror(self.n, point.as_mut_slice());
@@ -137,8 +143,8 @@ impl<T: Real> Factors<T> {
     }
 }
 
-/// The gradient of the mean's objective, with its scratch memory: as many matrices at a time as
-/// there are lanes.
+/// Gradient of the mean's objective, with scratch memory. It processes as many matrices at a time
+/// as there are lanes.
 struct Flow<'a, T: Real> {
     weights: &'a [f64],
     tape: SpectralTape<T>,
@@ -155,7 +161,7 @@ impl<'a, T: Real> Flow<'a, T> {
         Ok(Self { weights, tape, product: zeros(1), whitened: zeros(1), logs: zeros(lanes) })
     }
 
-    /// `sum w_i log(A^-1 X_i A^-T)`, and the bound on the Hessian there.
+    /// Computes `sum w_i log(A^-1 X_i A^-T)` and the bound on the Hessian there.
     fn gradient(&mut self, at: &Factors<T>, matrices: &[T]) -> Result<(Vec<T>, f64), Error> {
         let (n, simd, lanes) = (at.n, at.simd, self.tape.lanes());
         let (size, transposed) = (n * n, at.inverse.transpose());
@@ -195,8 +201,8 @@ impl<'a, T: Real> Flow<'a, T> {
     }
 }
 
-/// The step of Barzilai and Borwein: the inverse of the curvature that the last step met, `s <g, g> / <g, g - g'>` with `g` the gradient before
-/// it and `g'` after it.
+/// Returns the step of Barzilai and Borwein: the inverse of the curvature along the last step,
+/// `s <g, g> / <g, g - g'>`. `g` is the gradient before the step and `g'` the one after it.
 fn secant_step<T: Real>(step: f64, before: &[T], after: &[T]) -> f64 {
     let (mut along, mut lost) = (0.0, 0.0);
     for (before, after) in before.iter().zip(after) {
@@ -207,7 +213,8 @@ fn secant_step<T: Real>(step: f64, before: &[T], after: &[T]) -> f64 {
     step * along / lost
 }
 
-/// `coth(x) x` with `x = log(c)/2`, the largest eigenvalue of the Hessian of half the squared distance to a matrix of condition `c`.
+/// Computes `coth(x) x` with `x = log(c)/2`: the largest eigenvalue of the Hessian of half the
+/// squared distance to a matrix of condition `c`.
 fn hessian_bound(condition: f64) -> f64 {
     let condition = condition.min(f64::MAX);
     let Array([log]) = log(Array([condition]));
@@ -215,7 +222,7 @@ fn hessian_bound(condition: f64) -> f64 {
     if condition - 1.0 < 1e-4 { 1.0 } else { 0.5 * log * (1.0 + 2.0 / (condition - 1.0)) }
 }
 
-/// `sum w_i X_i`.
+/// Computes `sum w_i X_i`.
 fn weighted_sum<T: Real>(weights: &[f64], matrices: &[T]) -> Vec<T> {
     let size = matrices.len() / weights.len();
     let mut sum = vec![0.0; size];
@@ -227,7 +234,7 @@ fn weighted_sum<T: Real>(weights: &[f64], matrices: &[T]) -> Vec<T> {
     sum.into_iter().map(T::from_f64).collect()
 }
 
-/// Checks weights and makes them add up to 1.
+/// Checks weights and normalises their sum to 1.
 fn normalised_weights(count: usize, weights: Option<&[f64]>) -> Result<Vec<f64>, Error> {
     let Some(weights) = weights else { return Ok(vec![1.0 / count as f64; count]) };
     check_length("the weights", weights.len(), count)?;

@@ -1,4 +1,4 @@
-//! Spectral functions: a function of the eigenvalues, its domain and its divided differences.
+//! Spectral functions: functions of the eigenvalues, with domains and divided differences.
 
 use crate::simd::{
     Lanes,
@@ -6,7 +6,8 @@ use crate::simd::{
 };
 use crate::{Error, Real};
 
-/// A function `f` of one number, applied to the eigenvalues of a symmetric matrix: `F(A) = U diag(f(l)) U^T`.
+/// A scalar function `f`, applied to the eigenvalues of a symmetric matrix:
+/// `F(A) = U diag(f(l)) U^T`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SpectralFunction<T> {
     /// `log l` (`LogEig`); needs positive definite matrices.
@@ -19,20 +20,20 @@ pub enum SpectralFunction<T> {
     InverseSqrt,
     /// `l^p`; needs positive definite matrices.
     Power(T),
-    /// `max(l, floor)` (`ReEig`); any symmetric matrix. The derivative at `l = floor` is taken as 0.
+    /// `max(l, floor)` (`ReEig`); any symmetric matrix. The derivative at `l = floor` is 0.
     Clamp {
         /// The smallest eigenvalue of the result.
         floor: T,
     },
     /// `log max(l, floor)`: `LogEig` after `ReEig` in one decomposition; any symmetric matrix.
     LogClamp {
-        /// The smallest eigenvalue of which a logarithm is taken; positive.
+        /// The smallest eigenvalue passed to the logarithm; positive.
         floor: T,
     },
 }
 
 impl<T: Real> SpectralFunction<T> {
-    /// Its name in messages.
+    /// Returns the name for messages.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Log => "the logarithm",
@@ -45,7 +46,7 @@ impl<T: Real> SpectralFunction<T> {
         }
     }
 
-    /// Whether the function asks for positive eigenvalues.
+    /// Returns whether the function requires positive eigenvalues.
     pub(super) fn needs_positive(&self) -> bool {
         matches!(self, Self::Log | Self::Sqrt | Self::InverseSqrt | Self::Power(_))
     }
@@ -70,8 +71,8 @@ impl<T: Real> SpectralFunction<T> {
         }
     }
 
-    /// What the divided differences of this function are made of, besides the eigenvalue itself: its logarithm or its
-    /// value. Computed once per eigenvalue, used in every pair.
+    /// Computes the second input of the divided differences besides the eigenvalue: its logarithm
+    /// or its value. It is computed once per eigenvalue and used in every pair.
     #[inline(always)]
     pub(super) fn prepare<V: Lanes<Scalar = T>>(&self, l: V) -> V {
         match *self {
@@ -83,7 +84,7 @@ impl<T: Real> SpectralFunction<T> {
         }
     }
 
-    /// `f(l)`, given what [`SpectralFunction::prepare`] made of `l`.
+    /// Returns `f(l)`, given the output of [`SpectralFunction::prepare`] for `l`.
     #[inline(always)]
     pub(super) fn value<V: Lanes<Scalar = T>>(&self, prepared: V) -> V {
         match *self {
@@ -93,11 +94,12 @@ impl<T: Real> SpectralFunction<T> {
         }
     }
 
-    /// The divided difference `(f(a) - f(b))/(a - b)`, and `f'(a)` where `a = b`: an entry of the Loewner matrix.
+    /// Computes the divided difference `(f(a) - f(b))/(a - b)`, and `f'(a)` for `a = b`: an entry
+    /// of the Loewner matrix.
     ///
-    /// Accurate for any gap: each form is either free of cancellation or used only where none occurs
-    /// (`algorithms.md`, 2.3 and 2.4; Higham, "Functions of Matrices", section 3.2).
-    /// `pa` and `pb` are what [`SpectralFunction::prepare`] made of `a` and `b`.
+    /// It is accurate for any gap: each form is free of cancellation where it is used
+    /// (`algorithms.md`, 2.3 and 2.4; Higham, "Functions of Matrices", section 3.2). `pa` and `pb`
+    /// are the outputs of [`SpectralFunction::prepare`] for `a` and `b`.
     #[inline(always)]
     pub(super) fn divided_difference<V: Lanes<Scalar = T>>(&self, a: V, b: V, pa: V, pb: V) -> V {
         // Work with a >= b: divided differences are symmetric.
@@ -114,8 +116,8 @@ impl<T: Real> SpectralFunction<T> {
                 let near = exp(a.mul_add(constant(0.5), b * constant(0.5))) * sinhc(half_gap.min(V::one()));
                 quotient_unless_near(half_gap, near, pa - pb, a - b)
             }
-            // With L = log(a/b): (a^p - b^p)/(a - b) = p (ab)^((p-1)/2) sinh(pL/2)/(pL/2) sqrt(ab) L/(a - b), where the last factor is
-            // of the order of 1 whatever the scale.
+            // With L = log(a/b): (a^p - b^p)/(a - b) = p (ab)^((p-1)/2) sinh(pL/2)/(pL/2) sqrt(ab)
+            // L/(a - b). The last factor is of order 1 at any scale.
             Self::Power(p) => {
                 let p = V::splat(p);
                 let slope = log_divided_difference(a, b, pa, pb);
@@ -130,26 +132,27 @@ impl<T: Real> SpectralFunction<T> {
                 let floor = V::splat(floor);
                 let slope = log_divided_difference(a.max(floor), b.max(floor), pa, pb);
                 let clamp = clamp_divided_difference(a, b, floor);
-                // The slope of the logarithm at a tiny floor may overflow where nothing of it is used.
+                // At a tiny floor the slope of the logarithm may overflow where it is not used.
                 V::select(clamp.eq(V::zero()), V::zero(), slope * clamp)
             }
         }
     }
 }
 
-/// `near` up to a distance of 1, the plain quotient beyond, where it does not cancel.
+/// Returns `near` up to a distance of 1, and the plain quotient beyond it, where nothing cancels.
 #[inline(always)]
 fn quotient_unless_near<V: Lanes>(distance: V, near: V, rise: V, gap: V) -> V {
     let far = V::one().lt(distance);
     V::select(far, rise / V::select(far, gap, V::one()), near)
 }
 
-/// `(max(a, floor) - max(b, floor))/(a - b)` for `a >= b`: 1 above the floor, 0 below, the share of the gap above it across.
+/// Computes `(max(a, floor) - max(b, floor))/(a - b)` for `a >= b`. It is 1 above the floor and 0
+/// below. Across the floor, it is the share of the gap above it.
 #[inline(always)]
 fn clamp_divided_difference<V: Lanes>(a: V, b: V, floor: V) -> V {
     let across = b.le(floor) & floor.lt(a);
     if !V::any(across) {
-        // Mostly no eigenvalue is below the floor, and the division is saved.
+        // Usually no eigenvalue is below the floor, so skip the division.
         return V::select(floor.lt(b), V::one(), V::zero());
     }
     let share = (a - floor) / V::select(across, a - b, V::one());

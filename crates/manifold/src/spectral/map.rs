@@ -8,7 +8,8 @@ use crate::simd::Simd;
 use crate::symmetric::{Form, Wanted, check_batch, pack};
 use crate::{Error, Real};
 
-/// Applies spectral functions to batches of symmetric `n x n` matrices and to gradients, with its scratch memory.
+/// Spectral functions and their derivatives for batches of symmetric `n x n` matrices, with scratch
+/// memory.
 ///
 /// `F(A) = U diag(f(l)) U^T` has the derivative (Daleckii and Krein)
 ///
@@ -16,9 +17,10 @@ use crate::{Error, Real};
 /// DF(A)[E] = U (L o (U^T E U)) U^T,    L_ij = (f(l_i) - f(l_j))/(l_i - l_j),    L_ii = f'(l_i),
 /// ```
 ///
-/// which is its own adjoint. Equal, nearly equal and clamped eigenvalues are ordinary inputs: eigenvectors are never
-/// differentiated, and the divided differences are accurate for any gap. Results do not depend on the batch or the
-/// instruction set. Nothing is allocated after construction.
+/// which is its own adjoint. Equal, nearly equal and clamped eigenvalues are ordinary inputs:
+/// eigenvectors are never differentiated, and the divided differences are accurate for any gap.
+/// Results do not depend on the batch or the instruction set. Nothing is allocated after
+/// construction.
 ///
 /// ```
 /// # fn main() -> Result<(), fedspd_manifold::Error> {
@@ -36,15 +38,16 @@ pub struct SpectralMap<T: Real> {
 }
 
 impl<T: Real> SpectralMap<T> {
-    /// A map for `n x n` matrices on the instruction set that [`Simd::detect`] gives.
+    /// Creates a map for `n x n` matrices on the instruction set of [`Simd::detect`].
     ///
     /// # Errors
-    /// [`Error::Zero`] for `n = 0`, [`Error::SimdUnavailable`] if an unavailable instruction set is asked for.
+    /// [`Error::Zero`] for `n = 0`, [`Error::SimdUnavailable`] if the requested instruction set is
+    /// unavailable.
     pub fn new(n: usize) -> Result<Self, Error> {
         Self::with_simd(n, Simd::detect()?)
     }
 
-    /// A map on a given instruction set.
+    /// Creates a map on a given instruction set.
     ///
     /// # Errors
     /// [`Error::Zero`] for `n = 0`.
@@ -52,21 +55,22 @@ impl<T: Real> SpectralMap<T> {
         Ok(Self { tape: SpectralTape::with_simd(n, simd)? })
     }
 
-    /// The size of the matrices.
+    /// Returns the size of the matrices.
     pub fn n(&self) -> usize {
         self.tape.n()
     }
 
-    /// The instruction set.
+    /// Returns the instruction set.
     pub fn simd(&self) -> Simd {
         self.tape.chunk.simd()
     }
 
-    /// `F(A)` of every matrix of a batch.
+    /// Computes `F(A)` for every matrix of a batch.
     ///
     /// # Errors
-    /// The faults of [`crate::SymmetricEigen::decompose`]; [`Error::OutOfRange`] for the function's parameter,
-    /// [`Error::NotPositiveDefinite`] and [`Error::Overflow`] where the function is not defined or not finite.
+    /// As [`crate::SymmetricEigen::decompose`]; [`Error::OutOfRange`] for the function's parameter,
+    /// [`Error::NotPositiveDefinite`] and [`Error::Overflow`] where the function is undefined or
+    /// infinite.
     pub fn apply(
         &mut self,
         function: SpectralFunction<T>,
@@ -84,8 +88,9 @@ impl<T: Real> SpectralMap<T> {
         Ok(())
     }
 
-    /// `DF(A)[E]` of every matrix of a batch in its own direction; also the adjoint, which carries a gradient with
-    /// respect to `F(A)` to the gradient with respect to `A`. Directions are symmetrised first.
+    /// Computes `DF(A)[E]` for every matrix of a batch in its own direction. It is also the
+    /// adjoint: it maps a gradient with respect to `F(A)` to the gradient with respect to `A`. It
+    /// symmetrises the directions first.
     ///
     /// # Errors
     /// As [`SpectralMap::apply`], and [`Error::NotFinite`] for the directions.
@@ -116,14 +121,14 @@ impl<T: Real> SpectralMap<T> {
         Ok(())
     }
 
-    /// Writes the results of a chunk that begins with matrix `first` of the batch.
+    /// Writes the results of a chunk that starts at matrix `first` of the batch.
     fn unpack(&self, first: usize, held: usize, out: &mut [T]) {
         let size = self.n() * self.n();
         let own = &mut out[first * size..(first + held) * size];
         self.tape.take(Form::Full, (0, held), (own, size));
     }
 
-    /// Decomposes a chunk and checks that its eigenvalues are in the domain of the function.
+    /// Decomposes a chunk and checks that the function is defined at its eigenvalues.
     fn load(&mut self, function: SpectralFunction<T>, matrices: &[T], first: usize) -> Result<usize, Error> {
         function.check()?;
         let held = self.tape.chunk.load(Wanted::Everything, matrices, first)?;

@@ -1,4 +1,4 @@
-//! A spectral function of a few matrices, remembered for the way back.
+//! A spectral function of a few matrices, stored for the backward pass.
 
 use super::SpectralFunction;
 use crate::dense::{Left, Triangle, mirror, multiply, multiply_symmetric};
@@ -9,13 +9,14 @@ use crate::symmetric::{Chunk, Form, Shape, on_lanes_in_use, put, take};
 use crate::transpose::transpose;
 use crate::{Error, Real};
 
-/// `F(A)` of up to [`SpectralTape::lanes`] symmetric `n x n` matrices at once, which keeps the decomposition so that gradients go
-/// back through it without another one.
+/// `F(A)` of up to [`SpectralTape::lanes`] symmetric `n x n` matrices at once. It keeps the
+/// decomposition, so that the backward pass needs no second one.
 ///
-/// A layer of a network uses it so: [`begin`](Self::begin), [`put`](Self::put) each matrix, [`apply`](Self::apply), read the results;
-/// then [`put_gradient`](Self::put_gradient) for each, [`pull_back`](Self::pull_back), and read the
-/// gradients. Only lower triangles are read. Methods for all matrices at once are faster.
-/// The results for a matrix do not depend on the others. Nothing is allocated after construction.
+/// Usage in a network layer: [`begin`](Self::begin), [`put`](Self::put) each matrix,
+/// [`apply`](Self::apply), read the results. Then [`put_gradient`](Self::put_gradient) for each,
+/// [`pull_back`](Self::pull_back), and read the gradients. Only lower triangles are read. Methods
+/// for all matrices at once are faster. The results for a matrix do not depend on the others.
+/// Nothing is allocated after construction.
 ///
 /// ```
 /// # fn main() -> Result<(), fedspd_manifold::Error> {
@@ -36,28 +37,29 @@ use crate::{Error, Real};
 /// ```
 pub struct SpectralTape<T: Real> {
     pub(super) chunk: Chunk<T>,
-    /// Results or gradients, arranged as the matrices of the chunk are.
+    /// Results or gradients, in the same layout as the matrices of the chunk.
     pub(super) results: Buffer<T>,
-    /// What [`SpectralFunction::prepare`] made of the eigenvalues, in lanes.
+    /// Output of [`SpectralFunction::prepare`] for the eigenvalues, in lanes.
     prepared: Buffer<T>,
-    /// Two matrices; and, of a matrix in rows, its eigenvalues with what was made of them.
+    /// Two matrices. For a matrix in rows, also its eigenvalues and their prepared values.
     scratch: Buffer<T>,
-    /// How many matrices there are.
+    /// The number of matrices.
     held: usize,
-    /// The function that was applied last, if that succeeded.
+    /// The last function that was applied successfully.
     applied: Option<SpectralFunction<T>>,
 }
 
 impl<T: Real> SpectralTape<T> {
-    /// Room for `n x n` matrices on the instruction set that [`Simd::detect`] gives.
+    /// Creates a tape for `n x n` matrices on the instruction set of [`Simd::detect`].
     ///
     /// # Errors
-    /// [`Error::Zero`] for `n = 0`, [`Error::SimdUnavailable`] if an unavailable instruction set is asked for.
+    /// [`Error::Zero`] for `n = 0`, [`Error::SimdUnavailable`] if the requested instruction set is
+    /// unavailable.
     pub fn new(n: usize) -> Result<Self, Error> {
         Self::with_simd(n, Simd::detect()?)
     }
 
-    /// The same on a given instruction set.
+    /// Creates a tape on a given instruction set.
     ///
     /// # Errors
     /// [`Error::Zero`] for `n = 0`.
@@ -69,20 +71,20 @@ impl<T: Real> SpectralTape<T> {
         Ok(Self { chunk, results, prepared, scratch, held: 0, applied: None })
     }
 
-    /// The size of the matrices.
+    /// Returns the size of the matrices.
     pub fn n(&self) -> usize {
         self.chunk.n()
     }
 
-    /// How many matrices it takes at once.
+    /// Returns the largest number of matrices at once.
     pub fn lanes(&self) -> usize {
         self.chunk.lanes()
     }
 
-    /// Starts with `count` matrices.
+    /// Starts a new set of `count` matrices.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] if there are none or more than [`SpectralTape::lanes`].
+    /// [`Error::OutOfRange`] if `count` is zero or exceeds [`SpectralTape::lanes`].
     pub fn begin(&mut self, count: usize) -> Result<(), Error> {
         self.applied = None;
         if count == 0 || count > self.lanes() {
@@ -94,10 +96,10 @@ impl<T: Real> SpectralTape<T> {
         Ok(())
     }
 
-    /// Sets matrix `index` by the lower triangle of a row-major matrix.
+    /// Sets matrix `index` from the lower triangle of a row-major matrix.
     ///
     /// # Errors
-    /// [`Error::Length`] if it is not `n x n`, [`Error::OutOfRange`] if there is no such matrix.
+    /// [`Error::Length`] if it is not `n x n`, [`Error::OutOfRange`] if `index` is too large.
     pub fn put(&mut self, index: usize, matrix: &[T]) -> Result<(), Error> {
         self.check(index, matrix.len(), self.n() * self.n())?;
         self.applied = None;
@@ -105,11 +107,11 @@ impl<T: Real> SpectralTape<T> {
         Ok(())
     }
 
-    /// Sets all matrices, one after the other, each by one triangle of a row-major matrix: faster
-    /// than one by one.
+    /// Sets all contiguous matrices, each from one triangle of a row-major matrix. This is faster
+    /// than setting them one by one.
     ///
     /// # Errors
-    /// [`Error::Length`] if they are not as many `n x n` matrices as there are.
+    /// [`Error::Length`] if the slice does not hold all the `n x n` matrices.
     pub fn put_triangles(&mut self, triangle: Triangle, matrices: &[T]) -> Result<(), Error> {
         check_length("the matrices", matrices.len(), self.held * self.n() * self.n())?;
         self.applied = None;
@@ -120,7 +122,7 @@ impl<T: Real> SpectralTape<T> {
     /// Decomposes the matrices and applies the function.
     ///
     /// # Errors
-    /// As [`crate::SpectralMap::apply`]; matrices are counted from zero.
+    /// As [`crate::SpectralMap::apply`]; matrices count from zero.
     pub fn apply(&mut self, function: SpectralFunction<T>) -> Result<(), Error> {
         self.applied = None;
         function.check()?;
@@ -131,10 +133,11 @@ impl<T: Real> SpectralTape<T> {
         Ok(())
     }
 
-    /// Eigenvalue number `i`, in no particular order, of matrix `index` of those that were applied last.
+    /// Returns eigenvalue number `i` (unsorted) of matrix `index` of the last
+    /// [`apply`](Self::apply).
     ///
     /// # Errors
-    /// [`Error::NotFactored`], or [`Error::OutOfRange`] if there is no such matrix or eigenvalue.
+    /// [`Error::NotFactored`], or [`Error::OutOfRange`] if an index is too large.
     pub fn eigenvalue(&self, index: usize, i: usize) -> Result<T, Error> {
         self.check(index, 0, 0)?;
         if i >= self.n() {
@@ -144,10 +147,12 @@ impl<T: Real> SpectralTape<T> {
         self.applied.map(|_| self.chunk.value(i, index)).ok_or(Error::NotFactored)
     }
 
-    /// Writes the result of the last call, `F(A)` or the gradient, for matrix `index`: all of it, row-major.
+    /// Writes the full row-major result of the last call for matrix `index`: `F(A)` or the
+    /// gradient.
     ///
     /// # Errors
-    /// [`Error::Length`] if it is not `n x n`, [`Error::OutOfRange`] if there is no such matrix, [`Error::NotFactored`].
+    /// [`Error::Length`] if it is not `n x n`, [`Error::OutOfRange`] if `index` is too large,
+    /// [`Error::NotFactored`].
     pub fn matrix(&self, index: usize, out: &mut [T]) -> Result<(), Error> {
         self.check(index, out.len(), self.n() * self.n())?;
         self.applied.ok_or(Error::NotFactored)?;
@@ -155,11 +160,10 @@ impl<T: Real> SpectralTape<T> {
         Ok(())
     }
 
-    /// Writes the results of the last call for all matrices, one after the other: all of them,
-    /// row-major.
+    /// Writes the full row-major results of the last call for all matrices, one after the other.
     ///
     /// # Errors
-    /// [`Error::Length`] if they are not as many `n x n` matrices as there are,
+    /// [`Error::Length`] if the slice does not hold all the `n x n` matrices,
     /// [`Error::NotFactored`].
     pub fn matrices(&self, out: &mut [T]) -> Result<(), Error> {
         check_length("the matrices", out.len(), self.held * self.n() * self.n())?;
@@ -168,19 +172,20 @@ impl<T: Real> SpectralTape<T> {
         Ok(())
     }
 
-    /// Writes the lower triangles of the results of the last call for all matrices, row by row: one
-    /// begins every `stride` numbers.
+    /// Writes the lower triangles of all results of the last call, row by row. A triangle starts
+    /// every `stride` numbers.
     ///
     /// # Errors
-    /// [`Error::Length`] if a triangle of `n (n + 1)/2` entries does not fit in, or `out` is too
-    /// short; [`Error::NotFactored`].
+    /// [`Error::Length`] if `stride` is less than `n (n + 1)/2` or `out` is too short;
+    /// [`Error::NotFactored`].
     pub fn triangles(&self, out: &mut [T], stride: usize) -> Result<(), Error> {
         self.check_triangles(out.len(), stride)?;
         self.take(Form::Packed, (0, self.held), (out, stride));
         Ok(())
     }
 
-    /// Sets the gradient with respect to `F(A)` of matrix `index` by the lower triangle of a symmetric matrix.
+    /// Sets the gradient with respect to `F(A)` of matrix `index` from the lower triangle of a
+    /// symmetric matrix.
     ///
     /// # Errors
     /// As [`SpectralTape::matrix`].
@@ -192,8 +197,8 @@ impl<T: Real> SpectralTape<T> {
         Ok(())
     }
 
-    /// Sets the gradients with respect to `F(A)` of all matrices by their lower triangles, row by
-    /// row: one begins every `stride` numbers.
+    /// Sets the gradients with respect to `F(A)` of all matrices from their lower triangles, row by
+    /// row. A triangle starts every `stride` numbers.
     ///
     /// # Errors
     /// As [`SpectralTape::triangles`].
@@ -220,10 +225,11 @@ impl<T: Real> SpectralTape<T> {
         take(self.chunk.simd(), (self.chunk.shape(), form), which, self.results.numbers(), outside);
     }
 
-    /// Carries the gradients with respect to `F(A)`, which must have been set for all matrices, to gradients with respect to `A`.
+    /// Maps the gradients with respect to `F(A)` to gradients with respect to `A`. The caller must
+    /// set the gradients of all matrices first.
     ///
     /// # Errors
-    /// [`Error::NotFactored`] before [`SpectralTape::apply`] succeeded; [`Error::NotFinite`] or [`Error::Overflow`] if a
+    /// [`Error::NotFactored`] before [`SpectralTape::apply`] succeeded; [`Error::Overflow`] if a
     /// gradient is not finite.
     pub fn pull_back(&mut self) -> Result<(), Error> {
         let function = self.applied.ok_or(Error::NotFactored)?;
@@ -239,7 +245,8 @@ impl<T: Real> SpectralTape<T> {
         Err(Error::OutOfRange { what, value: index as f64, expected })
     }
 
-    /// Checks that the eigenvalues are in the domain of the function; the first matrix is number `first` of its batch.
+    /// Checks that the function is defined at the eigenvalues. `first` is the index of the first
+    /// matrix in its batch.
     pub(super) fn check_domain(
         &self,
         function: SpectralFunction<T>,
@@ -261,7 +268,7 @@ impl<T: Real> SpectralTape<T> {
         Ok(())
     }
 
-    /// The smallest and the largest eigenvalue of a matrix of those that were decomposed last.
+    /// Returns the smallest and the largest eigenvalue of a matrix of the last decomposition.
     pub(crate) fn eigenvalue_range(&self, lane: usize) -> (T, T) {
         (self.extreme_eigenvalue(lane, |a, b| a < b), self.extreme_eigenvalue(lane, |a, b| a > b))
     }
@@ -287,7 +294,8 @@ impl<T: Real> SpectralTape<T> {
         if finite { Ok(()) } else { self.check_overflow(function, first, held) }
     }
 
-    /// Prepares the eigenvalues for [`SpectralTape::differentiate`], which [`SpectralTape::evaluate`] does too.
+    /// Prepares the eigenvalues for [`SpectralTape::differentiate`]. [`SpectralTape::evaluate`]
+    /// does so too.
     pub(super) fn prepare(&mut self, function: SpectralFunction<T>) {
         let Self { chunk, prepared, .. } = self;
         let (simd, shape) = (chunk.simd(), chunk.shape());
@@ -309,8 +317,8 @@ impl<T: Real> SpectralTape<T> {
         if finite { Ok(()) } else { self.check_overflow(function, first, held) }
     }
 
-    /// Says which of the results is not finite. Lanes without a matrix hold the identity, where every function is, but the
-    /// directions in them are anything.
+    /// Names the first result that is not finite. Lanes without a matrix hold the identity, where
+    /// every function is finite, but their directions are arbitrary.
     fn check_overflow(&self, function: SpectralFunction<T>, first: usize, held: usize) -> Result<(), Error> {
         let (size, shape, results) = (self.n() * self.n(), self.chunk.shape(), self.results.numbers());
         let overflows = |lane: &usize| (0..size).any(|i| !results[shape.place(i, *lane)].is_finite());
@@ -325,19 +333,19 @@ impl<T: Real> SpectralTape<T> {
     }
 }
 
-/// Which entries of the directions are there.
+/// Available entries of the directions.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Given {
-    /// All of them, to be symmetrised.
+    /// All of them; they are symmetrised.
     Everything,
-    /// Those on and below the diagonal, of a symmetric matrix.
+    /// Those on and below the diagonal of a symmetric matrix.
     LowerTriangle,
 }
 
-/// Whether all entries of all lanes are finite.
+/// Returns whether all entries of all lanes are finite.
 #[inline(always)]
 fn all_finite<V: Lanes>(entries: &[V]) -> bool {
-    // Four sums: one would wait for itself.
+    // Four sums, because a single one would stall on its own latency.
     let mut sums = [V::zero(); 4];
     let mut groups = entries.chunks_exact(sums.len());
     for group in &mut groups {
@@ -363,7 +371,7 @@ pub struct PrepareValues<'a, T: Real> {
 on_lanes_in_use!(PrepareValues, ());
 
 impl<T: Real> PrepareValues<'_, T> {
-    #[allow(clippy::extra_unused_type_parameters)] // the macro gives them to every kernel
+    #[allow(clippy::extra_unused_type_parameters)] // the macro passes them to every kernel
     #[inline(always)]
     fn work<V: Lanes<Scalar = T>, P: Lanes<Scalar = T>>(self) {
         let (_, values) = self.chunk.vectors_and_values::<V>();
@@ -373,7 +381,7 @@ impl<T: Real> PrepareValues<'_, T> {
     }
 }
 
-/// Computes `F(A)`, given the prepared eigenvalues; returns whether all of it is finite.
+/// Computes `F(A)` from the prepared eigenvalues. Returns whether all of it is finite.
 pub struct Evaluate<'a, T: Real> {
     shape: Shape,
     simd: Simd,
@@ -387,7 +395,7 @@ pub struct Evaluate<'a, T: Real> {
 on_lanes_in_use!(Evaluate, bool);
 
 impl<T: Real> Evaluate<'_, T> {
-    #[allow(clippy::extra_unused_type_parameters)] // the macro gives them to every kernel
+    #[allow(clippy::extra_unused_type_parameters)] // the macro passes them to every kernel
     #[inline(always)]
     fn work<V: Lanes<Scalar = T>, P: Lanes<Scalar = T>>(self) -> bool {
         if self.shape.in_lanes() { self.in_lanes::<V>() } else { self.in_rows() }
@@ -397,8 +405,8 @@ impl<T: Real> Evaluate<'_, T> {
     fn in_lanes<V: Lanes<Scalar = T>>(self) -> bool {
         let (n, prepared) = (self.shape.n, &self.prepared.vectors::<V>()[..self.shape.n]);
         let (u, _) = self.chunk.vectors_and_values::<V>();
-        let out = &mut self.results.vectors::<V::Part>()[..V::PARTS * n * n];
-        let scaled = &mut self.scratch.vectors::<V::Part>()[..n * n];
+        let out = &mut self.results.vectors::<V::Vector>()[..V::VECTORS * n * n];
+        let scaled = &mut self.scratch.vectors::<V::Vector>()[..n * n];
         for (part, (u, out)) in u.chunks_exact(n * n).zip(out.chunks_exact_mut(n * n)).enumerate() {
             for k in 0..n {
                 let f = self.function.value(prepared[k].part(part));
@@ -411,7 +419,7 @@ impl<T: Real> Evaluate<'_, T> {
         all_finite(out)
     }
 
-    /// The same for one matrix, with lanes along its rows.
+    /// Computes the same for one matrix, with lanes along its rows.
     #[inline(always)]
     fn in_rows(self) -> bool {
         let n = self.shape.n;
@@ -431,7 +439,7 @@ impl<T: Real> Evaluate<'_, T> {
     }
 }
 
-/// Replaces the directions by `DF(A)[E]`; returns whether all of it is finite.
+/// Replaces the directions by `DF(A)[E]`. Returns whether all of it is finite.
 pub struct Differentiate<'a, T: Real> {
     shape: Shape,
     simd: Simd,
@@ -455,10 +463,10 @@ impl<T: Real> Differentiate<'_, T> {
     fn in_lanes<V: Lanes<Scalar = T>>(self) -> bool {
         let (n, prepared) = (self.shape.n, &self.prepared.vectors::<V>()[..self.shape.n]);
         let (u, values) = self.chunk.vectors_and_values::<V>();
-        let directions = &mut self.results.vectors::<V::Part>()[..V::PARTS * n * n];
-        let (product, rest) = self.scratch.vectors::<V::Part>().split_at_mut(n * n);
+        let directions = &mut self.results.vectors::<V::Vector>()[..V::VECTORS * n * n];
+        let (product, rest) = self.scratch.vectors::<V::Vector>().split_at_mut(n * n);
         let transposed = &mut rest[..n * n];
-        let half = V::Part::splat(T::HALF);
+        let half = V::Vector::splat(T::HALF);
         for (u, e) in u.chunks_exact(n * n).zip(directions.chunks_exact_mut(n * n)) {
             for i in 0..n {
                 for j in 0..n {
@@ -475,11 +483,11 @@ impl<T: Real> Differentiate<'_, T> {
             }
             congruence(n, transposed, e, product);
         }
-        // All lanes at once: each slope is a long chain of operations.
+        // Process all lanes at once, because each slope is a long chain of operations.
         for i in 0..n {
             for j in 0..=i {
                 let slope = self.function.divided_difference(values[i], values[j], prepared[i], prepared[j]);
-                for part in 0..V::PARTS {
+                for part in 0..V::VECTORS {
                     let e = &mut directions[part * n * n..(part + 1) * n * n];
                     e[i * n + j] = slope.part(part) * e[i * n + j];
                     e[j * n + i] = e[i * n + j];
@@ -492,13 +500,13 @@ impl<T: Real> Differentiate<'_, T> {
         all_finite(directions)
     }
 
-    /// The same for one matrix, with lanes along its rows.
+    /// Computes the same for one matrix, with lanes along its rows.
     #[inline(always)]
     fn in_rows<P: Lanes<Scalar = T>>(self) -> bool {
         let (simd, n) = (self.simd, self.shape.n);
         let (product, rest) = self.scratch.numbers_mut().split_at_mut(n * n);
         let (u, rest) = rest.split_at_mut(n * n);
-        // With room for a vector beyond the last.
+        // Padded by one vector, so that loads at the end stay in bounds.
         let (values, prepared) = rest[..2 * (n + MAX_WIDTH)].split_at_mut(n + MAX_WIDTH);
         for i in 0..n {
             (values[i], prepared[i]) = (self.chunk.value(i, 0), self.prepared.numbers()[i]);

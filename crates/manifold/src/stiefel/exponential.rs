@@ -1,37 +1,42 @@
-//! The Riemannian exponential and logarithm, for reference: training never needs them.
+//! The Riemannian exponential and logarithm, for reference. Training does not use them.
 
 use super::{Stiefel, qr::orthonormalise};
 use crate::{Error, Matrix, Real};
 
-/// A metric of the Stiefel manifold.
+/// A metric on the Stiefel manifold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StiefelMetric {
-    /// `tr(X^T Y)`, inherited from the space of all matrices. The paper's.
+    /// `tr(X^T Y)`, inherited from the space of all matrices. The paper uses this one.
     Embedded,
     /// `tr(X^T (I - W W^T / 2) Y)`, inherited from the orthogonal group.
     Canonical,
 }
 
-/// Iterations allowed to the logarithm. Each gains at least a digit up to a distance of about 2.
+/// Iteration limit of the logarithm. Up to a distance of about 2, each iteration gains at least one
+/// digit.
 const LOG_ITERATIONS: usize = 500;
 
-/// The squarings of the matrix exponential lose a bit each: beyond this length no digits would be left in `f32`.
+/// Longest accepted tangent vector. Each squaring of the matrix exponential loses a bit: beyond
+/// this length no digits would be left in `f32`.
 const LONGEST_TANGENT: f64 = 1e6;
 
 impl<T: Real> Stiefel<T> {
-    /// The end of the geodesic that starts at `W` with velocity `X`, after unit time.
+    /// Computes the end of the geodesic from `W` with velocity `X`, after unit time.
     ///
-    /// With `A = W^T X` and the QR decomposition `(I - W W^T) X = Q R`, and `e` the matrix exponential,
+    /// With `A = W^T X` and the QR decomposition `(I - W W^T) X = Q R`, and `e` the matrix
+    /// exponential,
     ///
     /// ```text
     /// embedded:   [M; N] = e^[[2A, -R^T], [R, 0]] [I; 0] e^-A        Exp = W M + Q N
     /// canonical:  [M; N] = e^[[ A, -R^T], [R, 0]] [I; 0]
     /// ```
     ///
-    /// (Zimmermann and Hueper, "Computing the Riemannian logarithm on the Stiefel manifold", SIAM J. Matrix Anal. Appl. 43, 2022).
+    /// (Zimmermann and Hueper, "Computing the Riemannian logarithm on the Stiefel manifold", SIAM
+    /// J. Matrix Anal. Appl. 43, 2022).
     ///
     /// # Errors
-    /// [`Error::Shape`], [`Error::NotFinite`]; [`Error::OutOfRange`] for a tangent vector longer than 1e6.
+    /// [`Error::Shape`], [`Error::NotFinite`]; [`Error::OutOfRange`] for a tangent vector longer
+    /// than 1e6.
     pub fn exp(&self, metric: StiefelMetric, w: &Matrix<T>, x: &Matrix<T>) -> Result<Matrix<T>, Error> {
         self.check_matrix("the base point", 0, w)?;
         self.check_matrix("the tangent vector", 1, x)?;
@@ -66,13 +71,15 @@ impl<T: Real> Stiefel<T> {
         Ok(w.times(simd, &m).zip(&q.times(simd, &n), |a, b| a + b))
     }
 
-    /// The initial velocity of the geodesic from `W` to `Y`, by shooting: `X <- X + P_W(Y - Exp_W(X))`.
+    /// Computes the initial velocity of the geodesic from `W` to `Y` by shooting:
+    /// `X <- X + P_W(Y - Exp_W(X))`.
     ///
-    /// The differential of the exponential at zero is the identity for either metric, so the iteration contracts while the points are
-    /// not too far apart.
+    /// For either metric, the differential of the exponential at zero is the identity. The
+    /// iteration therefore contracts unless the points are too far apart.
     ///
     /// # Errors
-    /// [`Error::Shape`], [`Error::NotFinite`]; [`Error::TooFarApart`] if the iteration does not converge.
+    /// [`Error::Shape`], [`Error::NotFinite`]; [`Error::TooFarApart`] if the iteration does not
+    /// converge.
     pub fn log(&mut self, metric: StiefelMetric, w: &Matrix<T>, y: &Matrix<T>) -> Result<Matrix<T>, Error> {
         self.check_matrix("the base point", 0, w)?;
         self.check_matrix("the target point", 1, y)?;
@@ -86,7 +93,7 @@ impl<T: Real> Stiefel<T> {
             self.project(w.as_slice(), missing.as_slice(), gap.as_mut_slice())?;
             let (step, distance) = (gap.norm(), missing.norm());
             x = x.zip(&gap, |x, gap| x + gap);
-            // Converged, or at the level of rounding where steps no longer shrink.
+            // Converged, or at the level of rounding, where steps stop shrinking.
             if step <= rounding || (step <= rounding * T::from_f64(64.0) && step >= last) {
                 if distance <= rounding * T::from_f64(1e3) {
                     return Ok(x);
@@ -102,7 +109,7 @@ impl<T: Real> Stiefel<T> {
         Err(Error::TooFarApart { operation: "the Stiefel logarithm", distance })
     }
 
-    /// `e^A` by scaling and squaring of the Taylor series.
+    /// Computes `e^A` by scaling and squaring of the Taylor series.
     fn matrix_exponential(&self, a: &Matrix<T>) -> Matrix<T> {
         const TERMS: usize = 14;
         let mut squarings = 0;

@@ -1,4 +1,4 @@
-//! Inverse retractions: the tangent vector that leads from one point to another.
+//! Inverse retractions: the tangent vector from one point to another.
 
 use super::{Retraction, RetractionKind};
 use crate::dense::{Left, Matrix, frobenius_norm, inverse, multiply, solve};
@@ -6,14 +6,15 @@ use crate::error::check_length;
 use crate::simd::Simd;
 use crate::{Error, Real, SymmetricEigen};
 
-/// Newton steps allowed to the matrix sign iteration; it converges quadratically, so about eight are used.
+/// Limit on the Newton steps of the matrix sign iteration. It converges quadratically in about
+/// eight steps.
 const SIGN_ITERATIONS: usize = 60;
 
 impl<T: Real> Retraction<T> {
-    /// The tangent vector `X` at `W` with `R_W(X) = Y`.
+    /// Computes the tangent vector `X` at `W` with `R_W(X) = Y`.
     ///
-    /// Polar: `X = Y S - W` where the symmetric `S > 0` solves `M S + S M^T = 2 I`, `M = W^T Y`. QR: `X = Y R - W` where the upper
-    /// triangular `R` solves `M R + R^T M^T = 2 I`.
+    /// Polar: `X = Y S - W`, where the symmetric `S > 0` solves `M S + S M^T = 2 I`, `M = W^T Y`.
+    /// QR: `X = Y R - W`, where the upper triangular `R` solves `M R + R^T M^T = 2 I`.
     ///
     /// # Errors
     /// [`Error::Length`], [`Error::NotFinite`]; [`Error::TooFarApart`] if there is no such vector.
@@ -44,7 +45,7 @@ impl<T: Real> Retraction<T> {
     }
 }
 
-/// The symmetric positive definite solution of `M S + S M^T = 2 I`.
+/// Computes the symmetric positive definite solution of `M S + S M^T = 2 I`.
 fn symmetric_factor<T: Real>(simd: Simd, m: &Matrix<T>) -> Option<Matrix<T>> {
     let k = m.rows();
     let two = Matrix::identity(k).map(|x| x + x);
@@ -59,9 +60,10 @@ fn symmetric_factor<T: Real>(simd: Simd, m: &Matrix<T>) -> Option<Matrix<T>> {
     (values[0] > T::ZERO).then_some(s)
 }
 
-/// The symmetric solution of `M S + S M^T = C`, by Newton's iteration for the matrix sign function (Roberts 1980):
-/// `M <- (M + M^-1)/2`, `C <- (C + M^-1 C M^-T)/2` leaves the solution as it is and turns `M` into the identity, if all
-/// eigenvalues of `M` have positive real parts; otherwise `None`.
+/// Computes the symmetric solution of `M S + S M^T = C` by Newton's iteration for the matrix sign
+/// function (Roberts 1980): `M <- (M + M^-1)/2`, `C <- (C + M^-1 C M^-T)/2`. Each step preserves
+/// the solution. `M` converges to the identity if all its eigenvalues have positive real parts;
+/// otherwise the result is `None`.
 fn lyapunov<T: Real>(simd: Simd, m: &Matrix<T>, c: &Matrix<T>) -> Option<Matrix<T>> {
     let k = m.rows();
     let identity = Matrix::identity(k);
@@ -87,8 +89,9 @@ fn lyapunov<T: Real>(simd: Simd, m: &Matrix<T>, c: &Matrix<T>) -> Option<Matrix<
     None
 }
 
-/// The upper triangular solution, with positive diagonal, of `M R + R^T M^T = 2 I`, column by column: the leading block of `M` times column `i`
-/// of `R` has 1 in place `i`, and in the places before it the negatives of what the finished columns gave.
+/// Computes the upper triangular solution, with positive diagonal, of `M R + R^T M^T = 2 I`, column
+/// by column. Column `i` of `R` solves a system with the leading block of `M`. The right-hand side
+/// has 1 in entry `i`. Its earlier entries are the negatives of products with the finished columns.
 fn triangular_factor<T: Real>(simd: Simd, m: &Matrix<T>) -> Option<Matrix<T>> {
     let k = m.rows();
     let mut r = Matrix::zeros(k, k);

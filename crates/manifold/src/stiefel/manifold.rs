@@ -1,4 +1,4 @@
-//! The manifold itself: tangent spaces, lifting, transport, feasibility.
+//! The Stiefel manifold: tangent spaces, lifting, transport, feasibility.
 
 use crate::dense::{Left, frobenius_norm, multiply};
 use crate::error::check_length;
@@ -8,8 +8,8 @@ use crate::{Error, Matrix, Real, tolerance};
 
 /// The Stiefel manifold `St(p, k)` with scratch memory for its operations.
 ///
-/// Points and tangent vectors are row-major `p x k` slices. Nothing is allocated after construction by the
-/// operations that write to a slice.
+/// Points and tangent vectors are row-major `p x k` slices. Operations that write to a slice
+/// allocate nothing after construction.
 ///
 /// ```
 /// # fn main() -> Result<(), fedspd_manifold::Error> {
@@ -33,15 +33,17 @@ pub struct Stiefel<T: Real> {
 }
 
 impl<T: Real> Stiefel<T> {
-    /// The manifold of `p x k` matrices with orthonormal columns, on the instruction set that [`Simd::detect`] gives.
+    /// Creates the manifold of `p x k` matrices with orthonormal columns on the instruction set of
+    /// [`Simd::detect`].
     ///
     /// # Errors
-    /// [`Error::Zero`], [`Error::MoreColumnsThanRows`] for impossible shapes, [`Error::SimdUnavailable`].
+    /// [`Error::Zero`], [`Error::MoreColumnsThanRows`] for impossible shapes,
+    /// [`Error::SimdUnavailable`].
     pub fn new(p: usize, k: usize) -> Result<Self, Error> {
         Self::with_simd(p, k, Simd::detect()?)
     }
 
-    /// The manifold on a given instruction set.
+    /// Creates the manifold on a given instruction set.
     ///
     /// # Errors
     /// [`Error::Zero`] and [`Error::MoreColumnsThanRows`] for impossible shapes.
@@ -65,17 +67,17 @@ impl<T: Real> Stiefel<T> {
         Ok(Self { p, k, simd, small: vec![T::ZERO; k * k], tall: vec![T::ZERO; p * k] })
     }
 
-    /// The number of rows.
+    /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         self.p
     }
 
-    /// The number of columns.
+    /// Returns the number of columns.
     pub fn columns(&self) -> usize {
         self.k
     }
 
-    /// The instruction set.
+    /// Returns the instruction set.
     pub fn simd(&self) -> Simd {
         self.simd
     }
@@ -111,17 +113,18 @@ impl<T: Real> Stiefel<T> {
         check_length("the output", out.len(), self.p * self.k)
     }
 
-    /// The tangent projection `P_W(X) = X - W sym(W^T X)`; also the Riemannian gradient of a function whose Euclidean
-    /// gradient is `X`.
+    /// Computes the tangent projection `P_W(X) = X - W sym(W^T X)`. It maps a Euclidean gradient
+    /// `X` to the Riemannian gradient.
     ///
     /// # Errors
-    /// [`Error::Length`] if a slice is not `p x k`, [`Error::NotFinite`] (number 0 is the base point, 1 the matrix).
+    /// [`Error::Length`] if a slice is not `p x k`, [`Error::NotFinite`] (number 0 is the base
+    /// point, 1 the matrix).
     pub fn project(&mut self, w: &[T], x: &[T], out: &mut [T]) -> Result<(), Error> {
         self.check_all([w, x], out)?;
         self.project_unchecked(w, x, out)
     }
 
-    /// The projection of finite matrices of the right shape; the result is checked.
+    /// Projects finite matrices of the right shape and checks the result.
     fn project_unchecked(&mut self, w: &[T], x: &[T], out: &mut [T]) -> Result<(), Error> {
         let (p, k) = (self.p, self.k);
         multiply(self.simd, Left::Transposed, (k, p, k), w, x, &mut self.small);
@@ -140,12 +143,15 @@ impl<T: Real> Stiefel<T> {
             .map_err(|_| Error::TooLarge { operation: "the tangent projection", matrix: 1 })
     }
 
-    /// The orthographic lifting `L_W(Y) = P_W(Y - W)` of another point to the tangent space at `W`.
+    /// Computes the orthographic lifting `L_W(Y) = P_W(Y - W)` of another point to the tangent
+    /// space at `W`.
     ///
-    /// `P_W(W) = 0`, so the difference is not needed in exact arithmetic; it keeps the relative accuracy when `Y` is close to `W`.
+    /// `P_W(W) = 0`, so exact arithmetic does not need the difference. It preserves relative
+    /// accuracy when `Y` is close to `W`.
     ///
     /// # Errors
-    /// [`Error::Length`] if a slice is not `p x k`, [`Error::NotFinite`] (number 0 is the base point, 1 the matrix).
+    /// [`Error::Length`] if a slice is not `p x k`, [`Error::NotFinite`] (number 0 is the base
+    /// point, 1 the matrix).
     pub fn lift(&mut self, w: &[T], y: &[T], out: &mut [T]) -> Result<(), Error> {
         self.check_all([w, y], out)?;
         let mut difference = std::mem::take(&mut self.tall);
@@ -157,15 +163,17 @@ impl<T: Real> Stiefel<T> {
         result
     }
 
-    /// Transports a tangent vector to the tangent space at `target`, by projection. It never gets longer.
+    /// Transports a tangent vector to the tangent space at `target` by projection. Its length never
+    /// grows.
     ///
     /// # Errors
-    /// [`Error::Length`] if a slice is not `p x k`, [`Error::NotFinite`] (number 0 is the base point, 1 the matrix).
+    /// [`Error::Length`] if a slice is not `p x k`, [`Error::NotFinite`] (number 0 is the base
+    /// point, 1 the matrix).
     pub fn transport(&mut self, target: &[T], x: &[T], out: &mut [T]) -> Result<(), Error> {
         self.project(target, x, out)
     }
 
-    /// How far a matrix is from having orthonormal columns: `|W^T W - I|`.
+    /// Returns the distance from orthonormal columns: `|W^T W - I|`.
     ///
     /// # Errors
     /// [`Error::Length`] if the slice is not `p x k`, [`Error::NotFinite`].

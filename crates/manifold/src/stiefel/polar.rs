@@ -1,4 +1,4 @@
-//! The polar factor, its differential and adjoint.
+//! The polar factor, with its differential and adjoint.
 
 use super::Stiefel;
 use crate::dense::{Left, Matrix, multiply, one_sided_jacobi};
@@ -6,20 +6,21 @@ use crate::error::check_length;
 use crate::simd::Simd;
 use crate::{Error, Real, SymmetricEigen, tolerance};
 
-/// The polar decomposition `A = Q H` of tall matrices with scratch memory: `Q = uf(A)` is the matrix with orthonormal columns
-/// nearest to `A`, and `H = (A^T A)^(1/2)`.
+/// The polar decomposition `A = Q H` of tall matrices, with scratch memory. `Q = uf(A)` is the
+/// nearest matrix to `A` with orthonormal columns, and `H = (A^T A)^(1/2)`.
 ///
-/// The eigendecomposition `A^T A = V diag(s^2) V^T` gives `Q = A V diag(1/s) V^T` at the price of squaring the condition
-/// number; below `s_min/s_max =` [`tolerance::GRAM_ROUTE`] the singular value decomposition of `A` takes over.
+/// The eigendecomposition `A^T A = V diag(s^2) V^T` gives `Q = A V diag(1/s) V^T`, but squares the
+/// condition number. Below `s_min/s_max =` [`tolerance::GRAM_ROUTE`] the singular value
+/// decomposition of `A` is used.
 pub struct Polar<T: Real> {
     stiefel: Stiefel<T>,
     eigen: SymmetricEigen<T>,
     /// `A`, scaled by a power of two.
     scaled: Vec<T>,
     q: Vec<T>,
-    /// Singular values; ascending on the Gram route, in no order on the other.
+    /// Singular values: ascending if from the Gram matrix, otherwise unsorted.
     singular_values: Vec<T>,
-    /// Right singular vectors, the columns of a row-major matrix; or `I - H` near the manifold.
+    /// Right singular vectors, as the columns of a row-major matrix; near the manifold, `I - H`.
     v: Vec<T>,
     inverse_h: Vec<T>,
     /// The decomposition to differentiate.
@@ -31,16 +32,16 @@ pub struct Polar<T: Real> {
 /// The stored decomposition of the last matrix.
 #[derive(Clone, Copy)]
 enum Factored<T> {
-    /// Not enough to differentiate.
+    /// No decomposition that can be differentiated.
     No,
-    /// Its singular values and right singular vectors.
+    /// Singular values and right singular vectors.
     BySingularValues,
     /// `H` by Newton-Schulz, and the norm of `I - H`.
     NearManifold(T),
 }
 
 impl<T: Real> Polar<T> {
-    /// Room for `p x k` matrices, on the instruction set that [`Simd::detect`] gives.
+    /// Creates a workspace for `p x k` matrices on the instruction set of [`Simd::detect`].
     ///
     /// # Errors
     /// As [`Stiefel::new`].
@@ -48,7 +49,7 @@ impl<T: Real> Polar<T> {
         Self::with_simd(p, k, Simd::detect()?)
     }
 
-    /// The same on a given instruction set.
+    /// Creates a workspace on a given instruction set.
     ///
     /// # Errors
     /// As [`Stiefel::with_simd`].
@@ -70,7 +71,8 @@ impl<T: Real> Polar<T> {
     /// Decomposes `A`.
     ///
     /// # Errors
-    /// [`Error::Length`], [`Error::NotFinite`], and [`Error::RankDeficient`] where the factor is not unique.
+    /// [`Error::Length`], [`Error::NotFinite`], and [`Error::RankDeficient`] where the factor is
+    /// not unique.
     pub fn factor(&mut self, a: &[T]) -> Result<(), Error> {
         self.factored = Factored::No;
         self.stiefel.check("the matrix", 0, a)?;
@@ -110,7 +112,7 @@ impl<T: Real> Polar<T> {
         Ok(())
     }
 
-    /// Decomposes `scaled`, which is `A` times `scale`, by its singular values.
+    /// Decomposes `scaled` (`A` times `scale`) by its singular values.
     fn factor_by_svd(&mut self, scale: T) -> Result<(), Error> {
         let (p, k, simd) = (self.stiefel.p, self.stiefel.k, self.stiefel.simd);
         let svd = one_sided_jacobi(simd, &Matrix::from_rows(p, k, self.scaled.clone())?)?;
@@ -131,11 +133,11 @@ impl<T: Real> Polar<T> {
         Ok(())
     }
 
-    /// Writes the factor `uf(A)` alone, without what its derivative needs: the fastest way for matrices near the manifold. The last
-    /// decomposition is forgotten.
+    /// Writes only the factor `uf(A)`, without the data for its derivative. It is the fastest way
+    /// for matrices near the manifold. It discards the last decomposition.
     ///
-    /// While `A^T A` is near the identity, the Newton-Schulz iteration `Z <- Z (3 I - Z A^T A Z)/2` gives its inverse square root in a
-    /// few products; other matrices are decomposed.
+    /// If `A^T A` is near the identity, the Newton-Schulz iteration `Z <- Z (3 I - Z A^T A Z)/2`
+    /// computes its inverse square root in a few products. Other matrices are decomposed.
     ///
     /// # Errors
     /// As [`Polar::factor`].
@@ -154,11 +156,11 @@ impl<T: Real> Polar<T> {
         Ok(())
     }
 
-    /// As [`Polar::factor`], to be differentiated; faster near the manifold, where singular values
-    /// stay unknown.
+    /// Decomposes `A` as [`Polar::factor`] does, for differentiation. It is faster near the
+    /// manifold, where it computes no singular values.
     ///
-    /// The steps of a client in a round end near the manifold: a decomposition at 64 x 18 would cost
-    /// them a third more time. Far from it, one Gram matrix is computed in vain.
+    /// A client's steps in a round end near the manifold. At 64 x 18 a decomposition would take a
+    /// third more time. Far from the manifold, one Gram matrix is computed without use.
     ///
     /// # Errors
     /// As [`Polar::factor`].
@@ -187,8 +189,8 @@ impl<T: Real> Polar<T> {
         self.factor(a)
     }
 
-    /// Whether the first scratch matrix, `H^2`, lets `H` be near the identity: `|H^2 - I|` is about
-    /// twice `|H - I|`.
+    /// Returns whether `H` may be near the identity, given `H^2` in the first scratch matrix:
+    /// `|H^2 - I|` is about twice `|H - I|`.
     fn gram_is_near_identity(&mut self) -> bool {
         let (k, [gram, difference, _]) = (self.stiefel.k, &mut self.small);
         difference.copy_from_slice(gram);
@@ -198,9 +200,11 @@ impl<T: Real> Polar<T> {
         plain_norm(difference) < T::from_f64(3.0 * tolerance::NEAR_MANIFOLD)
     }
 
-    /// Writes the inverse square root of the first scratch matrix to `inverse_h`, if that matrix is near the identity.
+    /// Writes the inverse square root of the first scratch matrix to `inverse_h` if that matrix is
+    /// near the identity. Returns whether it did.
     ///
-    /// With `e = |I - Z G Z|` a step leaves less than `e^2`, so the step from below `sqrt(epsilon)` is the last.
+    /// With `e = |I - Z G Z|`, a step leaves less than `e^2`. The step from below `sqrt(epsilon)`
+    /// is therefore the last.
     fn newton_schulz(&mut self) -> bool {
         let (k, simd) = (self.stiefel.k, self.stiefel.simd);
         let [gram, product, residual] = &mut self.small;
@@ -238,13 +242,13 @@ impl<T: Real> Polar<T> {
         }
     }
 
-    /// The orthonormal factor `Q` of the last decomposition, row-major `p x k`.
+    /// Returns the orthonormal factor `Q` of the last decomposition, row-major `p x k`.
     pub fn q(&self) -> &[T] {
         &self.q
     }
 
-    /// The smallest singular value of a matrix of any rank, without decomposing it where its Gram matrix keeps enough digits. The
-    /// last decomposition is forgotten.
+    /// Computes the smallest singular value of a matrix of any rank. It avoids a decomposition if
+    /// the Gram matrix keeps enough digits. It discards the last decomposition.
     ///
     /// # Errors
     /// [`Error::Length`] or [`Error::NotFinite`].
@@ -269,20 +273,19 @@ impl<T: Real> Polar<T> {
         }
     }
 
-    /// The smallest and the largest singular value of the last `A`.
+    /// Returns the smallest and the largest singular value of the last `A`.
     pub fn singular_value_range(&self) -> (T, T) {
         extremes(&self.singular_values)
     }
 
-    /// The derivative of the factor at the last `A` in direction `Z`, which is also its adjoint (`uf` is the gradient of the
-    /// nuclear norm):
+    /// Computes the derivative of the factor at the last `A` in direction `Z`. The derivative is
+    /// self-adjoint, because `uf` is the gradient of the nuclear norm:
     ///
     /// ```text
     /// D uf(A)[Z] = Q O + (I - Q Q^T) Z H^-1,    H O + O H = Q^T Z - Z^T Q,
     /// ```
     ///
-    /// with the Lyapunov equation solved in the eigenbasis of `H`, or near the manifold by
-    /// iteration.
+    /// The Lyapunov equation is solved in the eigenbasis of `H`, or near the manifold by iteration.
     ///
     /// # Errors
     /// [`Error::NotFactored`]; [`Error::Length`] if a slice is not `p x k`, [`Error::NotFinite`].
@@ -296,7 +299,7 @@ impl<T: Real> Polar<T> {
         check_length("the output", out.len(), p * k)?;
         let inner = &mut self.small[0];
         multiply(simd, Left::Transposed, (k, p, k), &self.q, z, inner);
-        // scaled (no longer needed) = (Z - Q Q^T Z) H^-1, then out = Q O + that
+        // scaled (no longer needed) = (Z - Q Q^T Z) H^-1, then out = Q O + scaled
         multiply(simd, Left::Plain, (p, k, k), &self.q, inner, out);
         for (out, &z) in out.iter_mut().zip(z) {
             *out = z - *out;
@@ -335,9 +338,9 @@ impl<T: Real> Polar<T> {
         multiply(simd, Left::Plain, (k, k, k), second, first, inner);
     }
 
-    /// The same near the manifold. With `E = I - H` the equation reads `O = (S - S^T + E O + O E)/2`;
-    /// iterated, the error shrinks by `|E|` a time. `O` is skew and `E` symmetric, so `O E` is
-    /// `-(E O)^T`.
+    /// Solves the same equation near the manifold. With `E = I - H` it reads
+    /// `O = (S - S^T + E O + O E)/2`. Each iteration shrinks the error by `|E|`. `O` is skew and
+    /// `E` symmetric, so `O E` is `-(E O)^T`.
     fn lyapunov_by_iteration(&mut self, distance: T) {
         let (k, simd) = (self.stiefel.k, self.stiefel.simd);
         let [solution, constant, product] = &mut self.small;
@@ -355,8 +358,8 @@ impl<T: Real> Polar<T> {
     }
 }
 
-/// The Frobenius norm for comparisons with a threshold: a square that overflows makes it infinite,
-/// and one that underflows does not matter. Eight sums at a time.
+/// Computes the Frobenius norm for comparison with a threshold. A square that overflows makes it
+/// infinite, and one that underflows does not matter. It uses eight parallel sums.
 fn plain_norm<T: Real>(entries: &[T]) -> T {
     let mut sums = [T::ZERO; 8];
     for entries in entries.chunks(sums.len()) {
@@ -367,7 +370,7 @@ fn plain_norm<T: Real>(entries: &[T]) -> T {
     sums.into_iter().sum::<T>().sqrt()
 }
 
-/// `factor (S - S^T)`.
+/// Computes `factor (S - S^T)`.
 fn skew_part<T: Real>(k: usize, s: &[T], out: &mut [T], factor: T) {
     for i in 0..k {
         for j in 0..k {
@@ -376,14 +379,15 @@ fn skew_part<T: Real>(k: usize, s: &[T], out: &mut [T], factor: T) {
     }
 }
 
-/// The smallest and the largest of some numbers (at least one).
+/// Returns the smallest and the largest of at least one number.
 pub(super) fn extremes<T: Real>(values: &[T]) -> (T, T) {
     values.iter().fold((values[0], values[0]), |(smallest, largest), &value| {
         (if value < smallest { value } else { smallest }, if value > largest { value } else { largest })
     })
 }
 
-/// A power of two that brings the largest entry near 1, so that squares neither overflow nor underflow.
+/// Returns a power of two that scales the largest entry to about 1, so that squares neither
+/// overflow nor underflow.
 pub(super) fn power_of_two_scale<T: Real>(entries: &[T]) -> T {
     let largest =
         entries.iter().fold(T::ZERO, |largest, x| if x.abs() > largest { x.abs() } else { largest });

@@ -1,4 +1,4 @@
-//! The QR factor with positive diagonal, its differential and adjoint.
+//! The QR factor with positive diagonal, with its differential and adjoint.
 
 use super::{
     Stiefel,
@@ -9,8 +9,9 @@ use crate::error::check_length;
 use crate::simd::{Kernel, Lanes, Simd};
 use crate::{Error, Real, tolerance};
 
-/// The decomposition `A = Q R` of tall matrices with `R` upper triangular and **positive on the diagonal**, which makes it
-/// unique, with scratch memory. Without the sign convention columns flip at random and averages are meaningless.
+/// The decomposition `A = Q R` of tall matrices, with scratch memory. `R` is upper triangular and
+/// **positive on the diagonal**, which makes it unique. Without this convention the signs of
+/// columns are arbitrary, and averages are meaningless.
 pub struct Qr<T: Real> {
     stiefel: Stiefel<T>,
     q: Vec<T>,
@@ -23,7 +24,7 @@ pub struct Qr<T: Real> {
 }
 
 impl<T: Real> Qr<T> {
-    /// Room for `p x k` matrices, on the instruction set that [`Simd::detect`] gives.
+    /// Creates a workspace for `p x k` matrices on the instruction set of [`Simd::detect`].
     ///
     /// # Errors
     /// As [`Stiefel::new`].
@@ -31,7 +32,7 @@ impl<T: Real> Qr<T> {
         Self::with_simd(p, k, Simd::detect()?)
     }
 
-    /// The same on a given instruction set.
+    /// Creates a workspace on a given instruction set.
     ///
     /// # Errors
     /// As [`Stiefel::with_simd`].
@@ -51,7 +52,8 @@ impl<T: Real> Qr<T> {
     /// Decomposes `A`.
     ///
     /// # Errors
-    /// [`Error::Length`], [`Error::NotFinite`], and [`Error::RankDeficient`] where the factor is not unique.
+    /// [`Error::Length`], [`Error::NotFinite`], and [`Error::RankDeficient`] where the factor is
+    /// not unique.
     pub fn factor(&mut self, a: &[T]) -> Result<(), Error> {
         self.factored = false;
         self.stiefel.check("the matrix", 0, a)?;
@@ -80,17 +82,17 @@ impl<T: Real> Qr<T> {
         Ok(())
     }
 
-    /// The orthonormal factor `Q` of the last decomposition, row-major `p x k`.
+    /// Returns the orthonormal factor `Q` of the last decomposition, row-major `p x k`.
     pub fn q(&self) -> &[T] {
         &self.q
     }
 
-    /// The triangular factor `R` of the last decomposition, row-major `k x k`.
+    /// Returns the triangular factor `R` of the last decomposition, row-major `k x k`.
     pub fn r(&self) -> &[T] {
         &self.r
     }
 
-    /// The derivative of the factor at the last `A` in direction `Z`:
+    /// Computes the derivative of the factor at the last `A` in direction `Z`:
     ///
     /// ```text
     /// D qf(A)[Z] = Q (L - L^T) + (I - Q Q^T) Z R^-1,    L = strictly lower part of Q^T Z R^-1
@@ -122,7 +124,7 @@ impl<T: Real> Qr<T> {
         self.stiefel.check_result("the derivative of the QR factor", out)
     }
 
-    /// The adjoint of [`Qr::differential`]:
+    /// Applies the adjoint of [`Qr::differential`]:
     ///
     /// ```text
     /// G -> [Q strictly-lower(Q^T G - G^T Q) + (I - Q Q^T) G] R^-T
@@ -159,7 +161,7 @@ impl<T: Real> Qr<T> {
     }
 }
 
-/// The inverse of an upper triangular matrix.
+/// Computes the inverse of an upper triangular matrix.
 fn invert_upper<T: Real>(k: usize, r: &[T], out: &mut [T]) {
     out.fill(T::ZERO);
     for j in 0..k {
@@ -171,11 +173,12 @@ fn invert_upper<T: Real>(k: usize, r: &[T], out: &mut [T]) {
     }
 }
 
-/// Replaces `q` (row-major, `k` columns) by its orthonormal factor and writes `R`, by modified Gram-Schmidt run twice: the second pass
-/// restores orthogonality to rounding whatever the condition ("twice is enough", Giraud, Langou and Rozloznik 2005).
+/// Replaces `q` (row-major, `k` columns) by its orthonormal factor and writes `R`. It runs modified
+/// Gram-Schmidt twice. The second pass restores orthogonality to rounding for any condition number
+/// ("twice is enough", Giraud, Langou and Rozloznik 2005).
 ///
-/// A column that is not longer than `floor` once the ones before it are taken out becomes zero, with a zero row in `R`.
-/// `scratch` is `k x k`.
+/// A column becomes zero, with a zero row in `R`, if its norm is at most `floor` once it is
+/// orthogonal to the earlier columns. `scratch` is `k x k`.
 pub(super) fn orthonormalise<T: Real>(
     simd: Simd,
     k: usize,
@@ -186,7 +189,8 @@ pub(super) fn orthonormalise<T: Real>(
 ) {
     simd.run(GramSchmidt { k, q, r, floor });
     simd.run(GramSchmidt { k, q, r: scratch, floor: T::HALF });
-    // R = scratch * R, both upper triangular: row i needs rows i.. of the old R, so it can be done in place from the top.
+    // R = scratch * R, both upper triangular. Row i needs only rows i.. of the old R, so the update
+    // runs in place from the top.
     for i in 0..k {
         for j in (i..k).rev() {
             let sum: T = (i..=j).map(|m| scratch[i * k + m] * r[m * k + j]).sum();

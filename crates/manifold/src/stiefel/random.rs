@@ -7,17 +7,19 @@ use crate::simd::{Array, elementary::log};
 use crate::{Error, Matrix, Real};
 
 impl<T: Real> Stiefel<T> {
-    /// A point from the uniform (Haar) distribution: the QR factor, with positive diagonal, of a Gaussian matrix.
+    /// Draws a point from the uniform (Haar) distribution: the QR factor, with positive diagonal,
+    /// of a Gaussian matrix.
     ///
     /// # Errors
-    /// [`Error::SimdUnavailable`] if an unavailable instruction set is asked for.
+    /// As [`Qr::factor`], except [`Error::RankDeficient`]: a singular sample is drawn again.
     pub fn random(&self, rng: &mut impl Rng) -> Result<Matrix<T>, Error> {
         let mut gaussian = vec![T::ZERO; self.p * self.k];
         let mut qr = Qr::with_simd(self.p, self.k, self.simd)?;
         loop {
             fill_standard_normal(rng, &mut gaussian);
             match qr.factor(&gaussian) {
-                // A square matrix can be singular to rounding, once in 1e4 draws of f32: draw again.
+                // A square matrix is singular to rounding about once in 1e4 draws of f32. Draw
+                // again.
                 Err(Error::RankDeficient { .. }) => {}
                 done => break done?,
             }

@@ -1,4 +1,4 @@
-//! Retractions: from the tangent space back to the manifold, with exact derivatives.
+//! Retractions from the tangent space to the manifold, with exact derivatives.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,8 @@ use crate::error::check_length;
 use crate::simd::Simd;
 use crate::{Error, Real};
 
-/// Which factor maps `W + X` back to the manifold. Both agree with the exponential map to first order; the polar one to second.
+/// The factor that maps `W + X` to the manifold. Both agree with the exponential map to first
+/// order, the polar one to second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RetractionKind {
@@ -31,7 +32,7 @@ enum Factor<T: Real> {
 }
 
 impl<T: Real> Retraction<T> {
-    /// Room for `p x k` matrices, on the instruction set that [`Simd::detect`] gives.
+    /// Creates a retraction for `p x k` matrices on the instruction set of [`Simd::detect`].
     ///
     /// # Errors
     /// As [`Stiefel::new`].
@@ -39,7 +40,7 @@ impl<T: Real> Retraction<T> {
         Self::with_simd(kind, p, k, Simd::detect()?)
     }
 
-    /// The same on a given instruction set.
+    /// Creates a retraction on a given instruction set.
     ///
     /// # Errors
     /// As [`Stiefel::with_simd`].
@@ -51,7 +52,7 @@ impl<T: Real> Retraction<T> {
         Ok(Self { stiefel: Stiefel::with_simd(p, k, simd)?, factor, sum: vec![T::ZERO; p * k] })
     }
 
-    /// Which factor it uses.
+    /// Returns the factor in use.
     pub fn kind(&self) -> RetractionKind {
         match self.factor {
             Factor::Polar(_) => RetractionKind::Polar,
@@ -59,13 +60,15 @@ impl<T: Real> Retraction<T> {
         }
     }
 
-    /// The point `R_W(X)`. The zero vector gives `W`, bit for bit.
+    /// Computes the point `R_W(X)`. The zero vector gives `W`, bit for bit.
     ///
-    /// For a tangent `X` the singular values of `W + X` are at least 1, so this succeeds unless the largest is beyond 1e10 (`f64`) or
-    /// 1e5 (`f32`), where the smallest has drowned in rounding.
+    /// For a tangent `X` the singular values of `W + X` are at least 1. The retraction fails only
+    /// if the largest exceeds 1e10 (`f64`) or 1e5 (`f32`), because rounding then hides the
+    /// smallest.
     ///
     /// # Errors
-    /// [`Error::Length`], [`Error::NotFinite`]; [`Error::RankDeficient`] if `X` is too long, or is not tangent and cancels a column.
+    /// [`Error::Length`], [`Error::NotFinite`]; [`Error::RankDeficient`] if `X` is too long, or if
+    /// it is not tangent and cancels a column.
     pub fn retract(&mut self, w: &[T], x: &[T], out: &mut [T]) -> Result<(), Error> {
         self.add(w, x, out)?;
         match &mut self.factor {
@@ -76,7 +79,8 @@ impl<T: Real> Retraction<T> {
         Ok(())
     }
 
-    /// As [`Retraction::retract`], to the same accuracy, for a point that will not be differentiated: faster.
+    /// Computes the same point as [`Retraction::retract`], to the same accuracy but faster, without
+    /// the data for derivatives.
     ///
     /// # Errors
     /// As [`Retraction::retract`].
@@ -93,7 +97,7 @@ impl<T: Real> Retraction<T> {
         Ok(())
     }
 
-    /// `sum <- W + X`, after checking both.
+    /// Checks both matrices and computes `sum <- W + X`.
     fn add(&mut self, w: &[T], x: &[T], out: &[T]) -> Result<(), Error> {
         self.stiefel.check("the base point", 0, w)?;
         self.stiefel.check("the tangent vector", 1, x)?;
@@ -111,10 +115,11 @@ impl<T: Real> Retraction<T> {
         }
     }
 
-    /// The derivative of the factor at the last `W + X` in direction `Z`.
+    /// Computes the derivative of the factor at the last `W + X` in direction `Z`.
     ///
     /// # Errors
-    /// [`Error::NotFactored`] before a point was retracted; [`Error::Length`], [`Error::NotFinite`].
+    /// [`Error::NotFactored`] before a successful retraction; [`Error::Length`],
+    /// [`Error::NotFinite`].
     pub fn differential(&mut self, z: &[T], out: &mut [T]) -> Result<(), Error> {
         match &mut self.factor {
             Factor::Polar(polar) => polar.differential(z, out),
@@ -122,10 +127,12 @@ impl<T: Real> Retraction<T> {
         }
     }
 
-    /// The adjoint of [`Retraction::differential`]: carries a gradient at the point to one at `W + X`.
+    /// Applies the adjoint of [`Retraction::differential`]: maps a gradient at the point to one at
+    /// `W + X`.
     ///
     /// # Errors
-    /// [`Error::NotFactored`] before a point was retracted; [`Error::Length`], [`Error::NotFinite`].
+    /// [`Error::NotFactored`] before a successful retraction; [`Error::Length`],
+    /// [`Error::NotFinite`].
     pub fn adjoint(&mut self, g: &[T], out: &mut [T]) -> Result<(), Error> {
         match &mut self.factor {
             Factor::Polar(polar) => polar.differential(g, out),

@@ -1,4 +1,4 @@
-//! Symmetric matrices on their way into lanes and out again.
+//! Copies of symmetric matrices into lanes and out of them.
 
 use super::chunk::Shape;
 use crate::dense::Triangle;
@@ -6,7 +6,7 @@ use crate::simd::{Kernel, Lanes};
 use crate::transpose::transpose;
 use crate::{Real, simd::Simd};
 
-/// Which entries of a matrix are moved, and where they are outside of the lanes.
+/// Entries of a matrix to move, and their layout outside the lanes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     /// All of a row-major matrix.
@@ -17,24 +17,24 @@ pub(crate) enum Form {
     Packed,
 }
 
-/// Entries that follow each other outside of the lanes.
+/// Entries that are contiguous outside the lanes.
 struct Strip {
-    /// The place of the first one in its matrix, outside.
+    /// Offset of the first entry in its matrix, outside.
     outside: usize,
-    /// Its number in a full matrix, and the distance to the number of the next one.
+    /// Index of the first entry in a full matrix, and the step to the index of the next one.
     entry: usize,
     step: usize,
     length: usize,
 }
 
 impl Form {
-    /// How many strips there are.
+    /// Returns the number of strips.
     #[inline(always)]
     fn strips(self, n: usize) -> usize {
         if self == Self::Full { 1 } else { n }
     }
 
-    /// Strip number `i`. In lanes a half is always the lower triangle.
+    /// Returns strip number `i`. In lanes a half is always the lower triangle.
     #[inline(always)]
     fn strip(self, n: usize, i: usize) -> Strip {
         match self {
@@ -48,8 +48,8 @@ impl Form {
     }
 }
 
-/// Moves matrices, the first of which is or will be in lane number `first`. Outside, a matrix
-/// begins every `stride` numbers.
+/// Moves matrices into or out of lanes, starting at lane `first`. Outside, a matrix starts every
+/// `stride` numbers.
 pub struct Arrange<'a, T> {
     shape: Shape,
     form: Form,
@@ -83,24 +83,24 @@ impl<T: Real> Kernel<T> for Arrange<'_, T> {
                 match &mut way {
                     Way::In { outside, lanes } => {
                         let (from, to) = ((&outside[here..], stride), (&mut lanes[there..], distance));
-                        transpose::<V::Part>((rows, length), from, to);
+                        transpose::<V::Vector>((rows, length), from, to);
                     }
                     Way::Out { lanes, outside } => {
                         let (from, to) = ((&lanes[there..], distance), (&mut outside[here..], stride));
-                        transpose::<V::Part>((length, rows), from, to);
+                        transpose::<V::Vector>((length, rows), from, to);
                     }
                 }
             }
             done += rows;
         }
         if let (Way::In { lanes, .. }, false, true) = (way, shape.in_lanes(), form != Form::Full) {
-            // A matrix in rows has both triangles.
+            // A matrix in rows needs both triangles.
             crate::dense::mirror(n, lanes);
         }
     }
 }
 
-/// Puts matrices into lanes, from lane number `first` on.
+/// Copies matrices into lanes, starting at lane `first`.
 pub(crate) fn put<T: Real>(
     simd: Simd,
     (shape, form): (Shape, Form),
@@ -111,7 +111,7 @@ pub(crate) fn put<T: Real>(
     T::arrange(simd, Arrange { shape, form, first, count, stride, way: Way::In { outside, lanes } });
 }
 
-/// Takes matrices from lanes, from lane number `first` on.
+/// Copies matrices out of lanes, starting at lane `first`.
 pub(crate) fn take<T: Real>(
     simd: Simd,
     (shape, form): (Shape, Form),

@@ -1,4 +1,4 @@
-//! A few matrices, decomposed together.
+//! Joint decomposition of a few matrices.
 
 use std::marker::PhantomData;
 
@@ -14,58 +14,58 @@ use crate::{Error, Real, tolerance};
 
 /// The eigendecompositions of one chunk of a batch, with the scratch memory of the solver.
 ///
-/// Eigenvalues are in the order in which the solver finds them: what is built from all of them (a spectral function)
-/// does not need them sorted.
+/// Eigenvalues are in the solver's order. A spectral function uses all of them and does not need
+/// them sorted.
 pub(crate) struct Chunk<T: Real> {
     simd: Simd,
     lanes: usize,
-    /// The lanes of one hardware vector.
+    /// The number of lanes of one hardware vector.
     part: usize,
     shape: Shape,
-    /// The eigenvectors, arranged as [`Shape`] says.
+    /// The eigenvectors, in the layout of [`Shape`].
     vectors: Buffer<T>,
-    /// `n` eigenvalues in lanes, then scratch of the solver.
+    /// `n` eigenvalues in lanes, then scratch memory of the solver.
     values: Buffer<T>,
     /// Scratch for matrices in rows.
     scratch: Buffer<T>,
 }
 
-/// How the matrices of a chunk lie in memory.
+/// Memory layout of the matrices of a chunk.
 ///
-/// Several matrices lie in lanes: entry `i` of all matrices of a hardware vector side by side, one
-/// hardware vector after the other, so that what belongs to one of them fits the first-level cache
-/// (up to some twenty rows). A matrix that is alone lies in rows, and lanes run along them; its
-/// eigenvectors are transposed, one in a row.
+/// Several matrices lie in lanes. Entry `i` of all matrices of a hardware vector is contiguous, and
+/// one hardware vector follows the other. The data of one hardware vector then fit in the
+/// first-level cache, up to about twenty rows. A single matrix lies in rows, with lanes along them.
+/// Its eigenvectors are transposed, one per row.
 #[derive(Clone, Copy)]
 pub(crate) struct Shape {
     pub(crate) n: usize,
     /// The number of lanes in use: all of them, those of one hardware vector, or one.
     pub(crate) width: usize,
-    /// The lanes of a hardware vector in use.
+    /// The number of lanes in use of a hardware vector.
     part: usize,
 }
 
 impl Shape {
-    /// Whether the matrices lie in lanes.
+    /// Returns whether the matrices lie in lanes.
     #[inline(always)]
     pub(crate) fn in_lanes(self) -> bool {
         self.width > 1
     }
 
-    /// The place of an entry of the matrix in a lane.
+    /// Returns the position of an entry of the matrix in a lane.
     #[inline(always)]
     pub(crate) fn place(self, entry: usize, lane: usize) -> usize {
         (lane / self.part * self.n * self.n + entry) * self.part + lane % self.part
     }
 
-    /// Where the matrix in a lane begins, and the distance of its entries.
+    /// Returns the start of the matrix in a lane and the step between its entries.
     #[inline(always)]
     pub(crate) fn lane(self, lane: usize) -> (usize, usize) {
         (self.place(0, lane), self.part)
     }
 }
 
-/// What a decomposition is for. The eigenvalues have the same bits either way.
+/// Requested outputs of a decomposition. The eigenvalues have the same bits in both cases.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wanted {
     /// Eigenvalues only, at about half the cost.
@@ -92,8 +92,8 @@ impl<T: Real> Chunk<T> {
             shape: Shape { n, width: lanes, part },
             vectors: Buffer::new(n * stride, lanes),
             values: Buffer::new(n * (2 + ql::ROTATION_ROWS), lanes),
-            // Of a hardware vector of lanes: `d`, `e` and the scratch of the reduction; or of a
-            // matrix in rows: a second one and some rows.
+            // For a hardware vector of lanes: `d`, `e` and the scratch of the reduction. For a
+            // matrix in rows: a second matrix and some rows.
             scratch: Buffer::new(n * part * (n + 3) + (n + ROWS_OF_SCRATCH) * stride, 1),
         })
     }
@@ -114,9 +114,10 @@ impl<T: Real> Chunk<T> {
         self.shape
     }
 
-    /// Decomposes the matrices of a batch from `first` on, as many as there are lanes or matrices left.
+    /// Decomposes the matrices of a batch from `first`, as many as there are lanes or matrices
+    /// left.
     ///
-    /// Returns how many they are.
+    /// Returns their number.
     pub(crate) fn load(&mut self, wanted: Wanted, matrices: &[T], first: usize) -> Result<usize, Error> {
         let size = self.n() * self.n();
         let held = self.lanes.min(matrices.len() / size - first);
@@ -130,9 +131,8 @@ impl<T: Real> Chunk<T> {
         Ok(held)
     }
 
-    /// Makes room for up to as many matrices as there are lanes, to be placed by [`Chunk::place`].
-    /// The fewer there are, the fewer lanes are used; a matrix that is alone gets the arithmetic
-    /// units to itself.
+    /// Prepares for up to as many matrices as there are lanes; [`Chunk::place`] then sets them.
+    /// Fewer matrices use fewer lanes. A single matrix uses lanes along its rows.
     pub(crate) fn begin(&mut self, held: usize) {
         let width = match held {
             1 => 1,
@@ -142,14 +142,14 @@ impl<T: Real> Chunk<T> {
         self.shape = Shape { width, part: self.part.min(width), ..self.shape };
     }
 
-    /// Puts symmetric matrices, of which one triangle is given, into lanes from number `first` on.
+    /// Copies symmetric matrices, given by one triangle, into lanes starting at `first`.
     pub(crate) fn place(&mut self, first: usize, triangle: Triangle, matrices: &[T]) {
         let size = self.n() * self.n();
         let (form, lanes) = (Form::Half(triangle), (first, matrices.len() / size));
         arrange::put(self.simd, (self.shape, form), lanes, (matrices, size), self.vectors.numbers_mut());
     }
 
-    /// Decomposes the `held` matrices that were placed; errors count them from zero.
+    /// Decomposes the `held` matrices that were placed. Errors count them from zero.
     pub(crate) fn decompose_placed(&mut self, held: usize) -> Result<(), Error> {
         let (n, shape) = (self.n(), self.shape);
         fill_up(shape, held, self.vectors.numbers_mut());
@@ -171,12 +171,12 @@ impl<T: Real> Chunk<T> {
         T::prepare(self.simd, Prepare { shape: *shape, given, vectors, values, scratch })
     }
 
-    /// Decomposes what was prepared: `held` matrices, of which the first is number `first` of its batch.
+    /// Decomposes `held` prepared matrices. `first` is the index of the first one in its batch.
     fn decompose(&mut self, wanted: Wanted, first: usize, held: usize) -> Result<(), Error> {
         let Self { shape, vectors, values, scratch, .. } = self;
         let kernel = Decompose { shape: *shape, wanted, vectors, values, scratch };
         if !T::decompose(self.simd, kernel) {
-            // Where the first vector of scratch begins.
+            // Start of the first scratch vector.
             let unconverged = self.n() * self.shape.width;
             let lane = (0..held).find(|lane| self.values.numbers()[unconverged + lane] != T::ZERO);
             return Err(Error::EigenvaluesNotConverged {
@@ -191,7 +191,7 @@ impl<T: Real> Chunk<T> {
         }
     }
 
-    /// Eigenvalue `i` of the matrix in `lane`.
+    /// Returns eigenvalue `i` of the matrix in `lane`.
     #[inline(always)]
     pub(crate) fn value(&self, i: usize, lane: usize) -> T {
         self.values.numbers()[i * self.shape.width + lane]
@@ -209,25 +209,25 @@ impl<T: Real> Chunk<T> {
         }
     }
 
-    /// The eigenvectors of matrices in lanes, those of one hardware vector after the other, and the
+    /// Returns the eigenvectors of matrices in lanes, one hardware vector after the other, and the
     /// eigenvalues, as vectors.
     #[inline(always)]
-    pub(crate) fn vectors_and_values<V: Lanes<Scalar = T>>(&mut self) -> (&[V::Part], &[V]) {
+    pub(crate) fn vectors_and_values<V: Lanes<Scalar = T>>(&mut self) -> (&[V::Vector], &[V]) {
         let n = self.n();
-        (&self.vectors.vectors::<V::Part>()[..V::PARTS * n * n], &self.values.vectors::<V>()[..n])
+        (&self.vectors.vectors::<V::Vector>()[..V::VECTORS * n * n], &self.values.vectors::<V>()[..n])
     }
 
-    /// The transposed eigenvectors of a matrix in rows.
+    /// Returns the transposed eigenvectors of a matrix in rows.
     #[inline(always)]
     pub(crate) fn transposed_vectors(&self) -> &[T] {
         &self.vectors.numbers()[..self.n() * self.n()]
     }
 }
 
-/// Rows of scratch beside a matrix: numbers of columns, `q` and `1/h` of the reduction.
+/// Rows of scratch beside a matrix: column indices, `q` and `1/h` of the reduction.
 const ROWS_OF_SCRATCH: usize = 3;
 
-/// Arranges matrices as a chunk has them. Lanes without a matrix get the identity.
+/// Copies matrices into the layout of a chunk. Lanes without a matrix get the identity.
 pub(crate) fn pack<T: Real>(simd: Simd, shape: Shape, matrices: &[T], target: &mut [T]) {
     let size = shape.n * shape.n;
     let count = matrices.len() / size;
@@ -235,7 +235,7 @@ pub(crate) fn pack<T: Real>(simd: Simd, shape: Shape, matrices: &[T], target: &m
     fill_up(shape, count, target);
 }
 
-/// Gives lanes without a matrix the identity.
+/// Fills lanes without a matrix with the identity.
 fn fill_up<T: Real>(shape: Shape, held: usize, target: &mut [T]) {
     for lane in held..shape.width {
         for entry in 0..shape.n * shape.n {
@@ -248,19 +248,20 @@ fn sweeps(n: usize) -> usize {
     tolerance::SWEEPS_PER_EIGENVALUE * n
 }
 
-/// The numbers of lanes: of all, and of a hardware vector.
+/// The total number of lanes, and that of a hardware vector.
 struct Widths;
 
 impl<T: Real> Kernel<T> for Widths {
     type Output = (usize, usize);
     #[inline(always)]
     fn run<V: Lanes<Scalar = T>>(self) -> (usize, usize) {
-        (V::WIDTH, V::Part::WIDTH)
+        (V::WIDTH, V::Vector::WIDTH)
     }
 }
 
-/// Runs the `work` of a kernel with the lanes in use, by its [`Shape`]: one, those of a hardware
-/// vector, or all of `V`; and with the lanes of a hardware vector along rows.
+/// Runs `work` of a kernel with the lanes in use according to its [`Shape`]: one, those of a
+/// hardware vector, or all of `V`. The second parameter is the hardware vector for lanes along
+/// rows.
 macro_rules! on_lanes_in_use {
     ($kernel:ident, $output:ty) => {
         impl<T: Real> Kernel<T> for $kernel<'_, T> {
@@ -268,9 +269,9 @@ macro_rules! on_lanes_in_use {
             #[inline(always)]
             fn run<V: Lanes<Scalar = T>>(self) -> $output {
                 match self.shape.width {
-                    1 => self.work::<Array<T, 1>, V::Part>(),
-                    width if width == V::Part::WIDTH => self.work::<V::Part, V::Part>(),
-                    _ => self.work::<V, V::Part>(),
+                    1 => self.work::<Array<T, 1>, V::Vector>(),
+                    width if width == V::Vector::WIDTH => self.work::<V::Vector, V::Vector>(),
+                    _ => self.work::<V, V::Vector>(),
                 }
             }
         }
@@ -278,7 +279,8 @@ macro_rules! on_lanes_in_use {
 }
 pub(crate) use on_lanes_in_use;
 
-/// Decomposes the prepared matrices. Returns whether all converged; if not, the first row of scratch is not zero where not.
+/// Decomposes the prepared matrices. Returns whether all converged. If not, the first row of
+/// scratch is nonzero in the lanes that did not.
 pub struct Decompose<'a, T: Real> {
     shape: Shape,
     wanted: Wanted,
@@ -290,38 +292,38 @@ pub struct Decompose<'a, T: Real> {
 on_lanes_in_use!(Decompose, bool);
 
 impl<T: Real> Decompose<'_, T> {
-    /// With lanes `V` across matrices and lanes `P` along rows.
+    /// Runs with lanes `V` across matrices and lanes `P` along rows.
     #[inline(always)]
     fn work<V: Lanes<Scalar = T>, P: Lanes<Scalar = T>>(self) -> bool {
         if self.shape.in_lanes() { self.in_lanes::<V>() } else { self.in_rows::<P>() }
     }
 
-    /// A matrix in every lane. Reduction and rotations take one hardware vector after the other;
-    /// the QL iteration, which waits for the divider, all at once.
+    /// Decomposes one matrix per lane. Reduction and rotations process one hardware vector after
+    /// the other. The QL iteration processes all at once, because it waits for the divider.
     #[inline(always)]
     fn in_lanes<V: Lanes<Scalar = T>>(self) -> bool {
         let (n, wanted) = (self.shape.n, self.wanted);
-        let z = &mut self.vectors.vectors::<V::Part>()[..V::PARTS * n * n];
+        let z = &mut self.vectors.vectors::<V::Vector>()[..V::VECTORS * n * n];
         let (unscale, numbers) = (unscale::<V>(n, self.values), self.values.numbers_mut());
         for (part, z) in z.chunks_exact_mut(n * n).enumerate() {
-            let (d, rest) = self.scratch.vectors::<V::Part>().split_at_mut(n);
+            let (d, rest) = self.scratch.vectors::<V::Vector>().split_at_mut(n);
             let (e, scratch) = rest.split_at_mut(n);
             tridiagonal::tridiagonalise(n, z, d, e, scratch, wanted);
             for i in 0..n {
-                d[i].store(&mut numbers[i * V::WIDTH + part * V::Part::WIDTH..]);
-                e[i].store(&mut numbers[(n + i) * V::WIDTH + part * V::Part::WIDTH..]);
+                d[i].store(&mut numbers[i * V::WIDTH + part * V::Vector::WIDTH..]);
+                e[i].store(&mut numbers[(n + i) * V::WIDTH + part * V::Vector::WIDTH..]);
             }
         }
         let converged = diagonalise::<V>(n, unscale, self.values, &mut InLanes { n, wanted, z });
-        // A rotation by the identity may turn -0 into +0, and whether a lane sees one depends on
-        // its neighbours: adding zero makes every zero positive.
+        // A rotation by the identity may turn -0 into +0. Whether a lane gets one depends on its
+        // neighbours. Adding zero makes every zero positive.
         for entry in z {
-            *entry = *entry + V::Part::zero();
+            *entry = *entry + V::Vector::zero();
         }
         converged
     }
 
-    /// One matrix, with lanes along its rows.
+    /// Decomposes one matrix, with lanes along its rows.
     #[inline(always)]
     fn in_rows<P: Lanes<Scalar = T>>(self) -> bool {
         let (n, wanted) = (self.shape.n, self.wanted);
@@ -343,7 +345,7 @@ impl<T: Real> Decompose<'_, T> {
         let lanes_along_rows = PhantomData::<P>;
         let eigenvectors = &mut InRows { wanted, stride, transposed: &mut *a, lanes_along_rows };
         let converged = diagonalise(n, unscale, self.values, eigenvectors);
-        // Every zero is positive, as in lanes; and the padding goes.
+        // Make every zero positive, as in lanes, and remove the padding.
         for j in (0..n * stride).step_by(P::WIDTH) {
             (P::load(&a[j..]) + P::zero()).store(&mut a[j..]);
         }
@@ -354,14 +356,14 @@ impl<T: Real> Decompose<'_, T> {
     }
 }
 
-/// Eigenvectors in lanes, those of one hardware vector after the other.
+/// Eigenvectors in lanes, one hardware vector after the other.
 struct InLanes<'a, P> {
     n: usize,
     wanted: Wanted,
     z: &'a mut [P],
 }
 
-impl<V: Lanes> Rotate<V> for InLanes<'_, V::Part> {
+impl<V: Lanes> Rotate<V> for InLanes<'_, V::Vector> {
     #[inline(always)]
     fn rotate(&mut self, rotations: &Rotations<'_, V>) {
         if self.wanted == Wanted::Everything {
@@ -389,15 +391,15 @@ impl<P: Lanes> Rotate<Array<P::Scalar, 1>> for InRows<'_, P> {
     }
 }
 
-/// The inverse of the scale of the matrices, in two factors.
+/// Returns the inverse of the scale of the matrices, in two factors.
 #[inline(always)]
 fn unscale<V: Lanes>(n: usize, values: &mut Buffer<V::Scalar>) -> [V; 2] {
     let vectors = values.vectors::<V>();
     [vectors[n], vectors[n + 1]]
 }
 
-/// The QL iteration, on the diagonals and what is beside them; scales the eigenvalues back and
-/// marks the lanes that did not converge. Returns whether there are none.
+/// Runs the QL iteration on the diagonals and off-diagonals. Scales the eigenvalues back and marks
+/// the lanes that did not converge. Returns whether all converged.
 #[inline(always)]
 fn diagonalise<V: Lanes>(
     n: usize,
@@ -416,7 +418,7 @@ fn diagonalise<V: Lanes>(
     false
 }
 
-/// Checks that a slice is a batch of `n x n` matrices and returns how many.
+/// Checks that a slice is a batch of `n x n` matrices and returns their number.
 pub(crate) fn check_batch<T: Real>(n: usize, matrices: &[T]) -> Result<usize, Error> {
     if matrices.is_empty() {
         return Err(Error::Zero { what: "the number of matrices" });
@@ -430,10 +432,10 @@ pub(crate) fn check_batch<T: Real>(n: usize, matrices: &[T]) -> Result<usize, Er
 /// Checks that the given matrices of a batch are finite and symmetric, up to rounding.
 ///
 /// # Errors
-/// [`Error::NotFinite`] or [`Error::NotSymmetric`], for the first matrix at fault.
+/// [`Error::NotFinite`] or [`Error::NotSymmetric`] for the first invalid matrix.
 ///
 /// # Panics
-/// If there are fewer matrices.
+/// If the range exceeds the batch.
 pub fn check_symmetric<T: Real>(
     simd: Simd,
     n: usize,

@@ -1,18 +1,19 @@
-//! The batched eigensolver: matrices in, eigenvalues and eigenvectors out.
+//! The batched eigensolver.
 
 use super::chunk::{Chunk, Wanted, check_batch};
 use crate::error::check_length;
 use crate::simd::Simd;
 use crate::{Error, Real};
 
-/// Eigendecomposition `A = U diag(l) U^T` of batches of symmetric matrices of one size, with its scratch memory.
+/// Eigendecomposition `A = U diag(l) U^T` of batches of symmetric matrices of one size, with
+/// scratch memory.
 ///
-/// One matrix lives in one vector lane, so a batch of at least [`SymmetricEigen::lanes`] matrices runs at full speed.
-/// Nothing is allocated after construction. The result for a matrix depends neither on its neighbours in the batch,
-/// nor on its place, nor on the instruction set.
+/// Each matrix occupies one vector lane, so a batch of at least [`SymmetricEigen::lanes`] matrices
+/// runs at full speed. Nothing is allocated after construction. The result for a matrix does not
+/// depend on the other matrices, its index in the batch, or the instruction set.
 ///
-/// Accuracy: `|A - U diag(l) U^T|` and `|U^T U - I|` are a few `n` epsilons relative to `|A|`. The error of an eigenvalue is
-/// relative to the largest one, as with every dense eigensolver.
+/// Accuracy: `|A - U diag(l) U^T|` and `|U^T U - I|` are a few `n` epsilons relative to `|A|`. The
+/// error of an eigenvalue is relative to the largest one, as with every dense eigensolver.
 ///
 /// ```
 /// # fn main() -> Result<(), fedspd_manifold::Error> {
@@ -31,15 +32,16 @@ pub struct SymmetricEigen<T: Real> {
 }
 
 impl<T: Real> SymmetricEigen<T> {
-    /// A solver for `n x n` matrices on the instruction set that [`Simd::detect`] gives.
+    /// Creates a solver for `n x n` matrices on the instruction set of [`Simd::detect`].
     ///
     /// # Errors
-    /// [`Error::Zero`] for `n = 0`, [`Error::SimdUnavailable`] if an unavailable instruction set is asked for.
+    /// [`Error::Zero`] for `n = 0`, [`Error::SimdUnavailable`] if the requested instruction set is
+    /// unavailable.
     pub fn new(n: usize) -> Result<Self, Error> {
         Self::with_simd(n, Simd::detect()?)
     }
 
-    /// A solver on a given instruction set.
+    /// Creates a solver on a given instruction set.
     ///
     /// # Errors
     /// [`Error::Zero`] for `n = 0`.
@@ -47,25 +49,26 @@ impl<T: Real> SymmetricEigen<T> {
         Ok(Self { chunk: Chunk::new(n, simd)?, order: Vec::with_capacity(n) })
     }
 
-    /// The size of the matrices.
+    /// Returns the size of the matrices.
     pub fn n(&self) -> usize {
         self.chunk.n()
     }
 
-    /// How many matrices are decomposed at once.
+    /// Returns the number of matrices decomposed at once.
     pub fn lanes(&self) -> usize {
         self.chunk.lanes()
     }
 
     /// Decomposes a batch.
     ///
-    /// `matrices` holds the matrices one after the other, `values` gets the eigenvalues of each in ascending order,
-    /// `vectors` the eigenvectors of each as the columns of a row-major matrix. Differences between `a_ij` and
-    /// `a_ji` of the size of rounding are averaged.
+    /// `matrices` holds contiguous matrices. `values` receives the eigenvalues of each in ascending
+    /// order. `vectors` receives the eigenvectors of each as the columns of a row-major matrix.
+    /// Rounding differences between `a_ij` and `a_ji` are averaged.
     ///
     /// # Errors
-    /// [`Error::NotABatch`] or [`Error::Length`] for slices that do not fit, [`Error::NotFinite`],
-    /// [`Error::NotSymmetric`], and [`Error::EigenvaluesNotConverged`] (not seen on any finite matrix).
+    /// [`Error::NotABatch`] or [`Error::Length`] for slices of the wrong length,
+    /// [`Error::NotFinite`], [`Error::NotSymmetric`], and [`Error::EigenvaluesNotConverged`] (not
+    /// seen on any finite matrix).
     pub fn decompose(&mut self, matrices: &[T], values: &mut [T], vectors: &mut [T]) -> Result<(), Error> {
         let n = self.chunk.n();
         let count = check_batch(n, matrices)?;
@@ -86,7 +89,8 @@ impl<T: Real> SymmetricEigen<T> {
         Ok(())
     }
 
-    /// The eigenvalues alone, with the bits that [`SymmetricEigen::decompose`] gives them, at about half its cost.
+    /// Computes only the eigenvalues, with the same bits as [`SymmetricEigen::decompose`], at about
+    /// half its cost.
     ///
     /// # Errors
     /// As [`SymmetricEigen::decompose`].
@@ -106,7 +110,8 @@ impl<T: Real> SymmetricEigen<T> {
         Ok(())
     }
 
-    /// Writes the places of the eigenvalues of a lane to `order`, ascending.
+    /// Writes the indices of the eigenvalues of a lane to `order`, in ascending order of the
+    /// values.
     fn sort(&mut self, lane: usize) {
         let Self { chunk, order } = self;
         order.clear();

@@ -1,23 +1,23 @@
-//! What comes before a decomposition: matrices are checked, made symmetric and scaled.
+//! Preparation of matrices for a decomposition: check, symmetrise and scale.
 
 use super::chunk::{Shape, on_lanes_in_use};
 use crate::simd::{Array, Buffer, Kernel, Lanes, elementary::constant};
 use crate::transpose::transpose;
 use crate::{Real, tolerance};
 
-/// Which entries of the matrices are there.
+/// Available entries of the matrices.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Given {
-    /// All of them, to be checked for symmetry.
+    /// All of them; their symmetry is checked.
     Everything,
-    /// Those on and below the diagonal; of a matrix in rows, their mirror images too.
+    /// Those on and below the diagonal; for a matrix in rows, also their mirror images.
     LowerTriangle,
 }
 
-/// Checks that all matrices are finite and symmetric, averages the triangles, and scales each
-/// matrix by a power of two (exactly) so that its largest entry lies in `[1, 2)`. The inverse of
-/// the scale is left in the first two rows of scratch, as two factors because it may exceed the
-/// range of the type. A matrix in rows is padded.
+/// Checks that all matrices are finite and symmetric and averages the triangles. It scales each
+/// matrix exactly, by a power of two, so that its largest entry lies in `[1, 2)`. It leaves the
+/// inverse scale in the first two rows of scratch, as two factors, because it may exceed the range
+/// of the type. It pads a matrix in rows.
 pub struct Prepare<'a, T: Real> {
     pub(super) shape: Shape,
     pub(super) given: Given,
@@ -29,17 +29,17 @@ pub struct Prepare<'a, T: Real> {
 on_lanes_in_use!(Prepare, bool);
 
 impl<T: Real> Prepare<'_, T> {
-    /// With lanes `V` across matrices and lanes `P` along rows.
+    /// Runs with lanes `V` across matrices and lanes `P` along rows.
     #[inline(always)]
     fn work<V: Lanes<Scalar = T>, P: Lanes<Scalar = T>>(self) -> bool {
         let Shape { n, width, .. } = self.shape;
         let unscale = &mut self.values.numbers_mut()[n * width..(n + 2) * width];
         if self.shape.in_lanes() {
-            let parts = self.vectors.vectors::<V::Part>()[..V::PARTS * n * n].chunks_exact_mut(n * n);
+            let parts = self.vectors.vectors::<V::Vector>()[..V::VECTORS * n * n].chunks_exact_mut(n * n);
             for (part, a) in parts.enumerate() {
                 let Some(scale) = prepare_in_lanes(n, self.given, a) else { return false };
-                scale.inverse[0].store(&mut unscale[part * V::Part::WIDTH..]);
-                scale.inverse[1].store(&mut unscale[width + part * V::Part::WIDTH..]);
+                scale.inverse[0].store(&mut unscale[part * V::Vector::WIDTH..]);
+                scale.inverse[1].store(&mut unscale[width + part * V::Vector::WIDTH..]);
             }
             return true;
         }
@@ -60,7 +60,7 @@ struct Scale<V> {
 }
 
 impl<V: Lanes> Scale<V> {
-    /// What brings a number into `[1, 2)`.
+    /// Returns the scale that brings a number into `[1, 2)`.
     #[inline(always)]
     fn of(largest: V) -> Self {
         let largest = V::select(largest.eq(V::zero()), V::one(), largest);
@@ -78,11 +78,11 @@ impl<V: Lanes> Scale<V> {
     }
 }
 
-/// What a look at the entries of matrices finds.
+/// Statistics of the entries of matrices.
 struct Look<V> {
     largest: V,
     asymmetry: V,
-    /// Zero times a number is zero, times NaN or infinity it is NaN: this sum tells.
+    /// Sum of entries times zero: zero if all are finite, otherwise NaN.
     not_finite: V,
 }
 
@@ -92,7 +92,7 @@ impl<V: Lanes> Look<V> {
         Self { largest: V::zero(), asymmetry: V::zero(), not_finite: V::zero() }
     }
 
-    /// Looks at an entry and its mirror image; returns their mean.
+    /// Records an entry and its mirror image. Returns their mean.
     #[inline(always)]
     fn at(&mut self, lower: V, upper: V) -> V {
         self.not_finite = lower.mul_add(V::zero(), upper * V::zero()) + self.not_finite;
@@ -103,7 +103,7 @@ impl<V: Lanes> Look<V> {
         V::select(lower.eq(upper), lower, mean)
     }
 
-    /// Whether all entries are finite and symmetric up to rounding.
+    /// Returns whether all entries are finite and symmetric up to rounding.
     #[inline(always)]
     fn is_fine(&self) -> bool {
         let allowed = self.largest * V::splat(V::Scalar::from_f64(tolerance::SYMMETRY) * V::Scalar::EPSILON);
@@ -142,7 +142,7 @@ fn prepare_rows<P: Lanes>(
 ) -> Option<Scale<Array<P::Scalar, 1>>> {
     let stride = n.next_multiple_of(P::WIDTH);
     if given == Given::LowerTriangle && !a[..n * n].iter().all(|entry| entry.is_finite()) {
-        // Before anything moves, so that the caller finds it in its place.
+        // Check before anything moves, so that the caller finds the entry in its position.
         return None;
     }
     let (mirrored, rest) = scratch.split_at_mut(n * stride);
@@ -153,7 +153,7 @@ fn prepare_rows<P: Lanes>(
     if given == Given::Everything {
         transpose::<P>((n, n), (&*a, n), (&mut *mirrored, stride));
     }
-    // From the last row on, so that none is overwritten before it moved.
+    // From the last row, so that no row is overwritten before it moves.
     for i in (0..n).rev() {
         a.copy_within(i * n..(i + 1) * n, i * stride);
         a[i * stride + n..(i + 1) * stride].fill(P::Scalar::ZERO);
@@ -166,8 +166,8 @@ fn prepare_rows<P: Lanes>(
             let place = i * stride + j;
             let entry = P::load(&a[place..]);
             if given == Given::Everything {
-                // Which of the two is the lower one decides how their mean is rounded if it is
-                // subnormal.
+                // If the mean is subnormal, its rounding depends on which of the two is the lower
+                // one.
                 let (image, is_lower) = (P::load(&mirrored[place..]), P::load(&indices[j..]).le(diagonal));
                 let lower = P::select(is_lower, entry, image);
                 look.at(lower, P::select(is_lower, image, entry)).store(&mut a[place..]);

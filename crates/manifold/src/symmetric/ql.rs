@@ -4,38 +4,40 @@ use super::rows::{self, Sweep};
 use crate::simd::{Lanes, RowsMut, as_numbers, elementary::constant};
 use crate::{Real, tolerance};
 
-/// Sweeps whose rotations are kept before they are applied: each pass over the eigenvectors, which do not fit the first-level
-/// cache from n = 22 on, then does the work of several.
+/// Number of sweeps whose rotations are collected before they are applied. From n = 22 the
+/// eigenvectors do not fit in the first-level cache. One pass over them then does the work of
+/// several.
 const SWEEPS: usize = 4;
 
-/// Vectors of scratch per row of the matrix that [`Rotations`] needs.
+/// Vectors of scratch per row of the matrix for [`Rotations`].
 pub(super) const ROTATION_ROWS: usize = 2 * SWEEPS;
 
-/// The most hardware vectors that one vector is made of.
+/// The largest number of hardware vectors in one vector.
 const MOST_PARTS: usize = 2;
 
 /// The rotations of the last few sweeps.
 pub(super) struct Rotations<'a, V> {
     n: usize,
-    /// Of sweep `s`, the cosine of the rotation of columns `i` and `i + 1` is at `s * n + i`.
+    /// In sweep `s`, the cosine of the rotation of columns `i` and `i + 1` is at `s * n + i`.
     cosines: &'a mut [V],
     sines: &'a mut [V],
-    /// The columns that the sweeps touched in any lane of each hardware vector: rotations `start ..
-    /// end`, none where the end is not after the start.
+    /// The rotations `start .. end` of each sweep in any lane of each hardware vector. A range is
+    /// empty if its end is not after its start.
     ranges: [[(usize, usize); MOST_PARTS]; SWEEPS],
     count: usize,
 }
 
 impl<'a, V: Lanes> Rotations<'a, V> {
-    /// No rotations yet, with scratch of length [`ROTATION_ROWS`] times `n`.
+    /// Creates an empty set of rotations, with scratch of length [`ROTATION_ROWS`] times `n`.
     pub(super) fn new(n: usize, scratch: &'a mut [V]) -> Self {
         let (cosines, sines) = scratch[..ROTATION_ROWS * n].split_at_mut(SWEEPS * n);
         Self { n, cosines, sines, ranges: [[(0, 0); MOST_PARTS]; SWEEPS], count: 0 }
     }
 
-    /// Applies the rotations to the matrices of hardware vector `part`, one per lane: to every row.
+    /// Applies the rotations to every row of the matrices of hardware vector `part`, one matrix per
+    /// lane.
     #[inline(always)]
-    pub(super) fn apply(&self, part: usize, z: &mut [V::Part]) {
+    pub(super) fn apply(&self, part: usize, z: &mut [V::Vector]) {
         let n = self.n;
         let rows = z.len() / n;
         let mut first = 0;
@@ -51,25 +53,26 @@ impl<'a, V: Lanes> Rotations<'a, V> {
         }
     }
 
-    /// Rotates the first `R` rows and returns `R`. The entry that two successive rotations share is
-    /// carried in a register; a row alone would wait for it (eight cycles for two of work).
+    /// Rotates the first `R` rows and returns `R`. A register carries the entry that two successive
+    /// rotations share. A single row would wait for it (eight cycles for two of work).
     #[inline(always)]
-    fn rotate_rows<const R: usize>(&self, part: usize, rows: &mut [V::Part]) -> usize {
+    fn rotate_rows<const R: usize>(&self, part: usize, rows: &mut [V::Vector]) -> usize {
         let n = self.n;
         let mut rows = RowsMut::<_, R>::new(rows, n, n);
         for (sweep, ranges) in self.ranges[..self.count].iter().enumerate() {
-            // Lanes of other hardware vectors may have been at work elsewhere.
+            // Lanes of other hardware vectors may have worked on other columns.
             let (start, end) = ranges[part];
             if start >= end {
                 continue;
             }
-            let of_part = sweep * n * V::WIDTH + part * V::Part::WIDTH;
+            let of_part = sweep * n * V::WIDTH + part * V::Vector::WIDTH;
             let cosines = &as_numbers(self.cosines)[of_part..];
             let sines = &as_numbers(self.sines)[of_part..];
             let mut carried = rows.column(end);
             for i in (start..end).rev() {
-                let (c, s) = (V::Part::load(&cosines[i * V::WIDTH..]), V::Part::load(&sines[i * V::WIDTH..]));
-                let (entries, mut rotated) = (rows.column(i), [V::Part::zero(); R]);
+                let (c, s) =
+                    (V::Vector::load(&cosines[i * V::WIDTH..]), V::Vector::load(&sines[i * V::WIDTH..]));
+                let (entries, mut rotated) = (rows.column(i), [V::Vector::zero(); R]);
                 for r in 0..R {
                     rotated[r] = s.mul_add(entries[r], c * carried[r]);
                     carried[r] = c.mul_add(entries[r], -(s * carried[r]));
@@ -81,7 +84,7 @@ impl<'a, V: Lanes> Rotations<'a, V> {
         R
     }
 
-    /// Applies the rotations of a single matrix to its transposed eigenvectors, `n` rows of
+    /// Applies the rotations of a single matrix to its transposed eigenvectors: `n` rows of
     /// `stride` entries, with lanes along them.
     #[inline(always)]
     pub(super) fn apply_to_rows<P: Lanes<Scalar = V::Scalar>>(
@@ -98,20 +101,20 @@ impl<'a, V: Lanes> Rotations<'a, V> {
     }
 }
 
-/// What the rotations are applied to. (A trait, because a closure cannot be told to be inlined into
-/// its kernel.)
+/// Target of the rotations. It is a trait because a closure cannot be marked inline.
 pub(super) trait Rotate<V: Lanes> {
     /// Applies the rotations to the columns of the eigenvectors.
     fn rotate(&mut self, rotations: &Rotations<'_, V>);
 }
 
-/// What one scan of the matrices finds: in each lane the first unreduced block `[l, m]` and the shift.
+/// Result of one scan of the matrices: the first unreduced block `[l, m]` and the shift, in each
+/// lane.
 struct Block<V: Lanes> {
     /// The first index of the block (`n` if the lane has none).
     l: V,
     /// The last index of the block (zero if the lane has none).
     m: V,
-    /// Where the first rotation starts from: `d_m` less the shift.
+    /// Start value of the first rotation: `d_m` minus the shift.
     g: V,
     /// The union of the blocks of the lanes of each hardware vector, first and last index.
     ranges: [(usize, usize); MOST_PARTS],
@@ -119,13 +122,15 @@ struct Block<V: Lanes> {
     union: std::ops::Range<usize>,
 }
 
-/// Implicit QL with Wilkinson's shift: on exit `d` holds the eigenvalues, in no order. `e[i]` is the entry `(i, i + 1)`,
-/// destroyed. `eigenvectors` is given the rotations of every few sweeps.
+/// Runs implicit QL with Wilkinson's shift. On exit `d` holds the unsorted eigenvalues. `e[i]` is
+/// the entry `(i, i + 1)`; it is overwritten. `eigenvectors` receives the rotations every few
+/// sweeps.
 ///
-/// The lanes whose eigenvalues did not converge within `sweeps` sweeps are returned.
+/// Returns the lanes whose eigenvalues did not converge within `sweeps` sweeps.
 ///
-/// After Dubrulle, Martin and Wilkinson, "The implicit QL algorithm", Numer. Math. 12 (1968). Each lane works
-/// on its own block; lanes outside of theirs are rotated by the identity, which changes no bit but the sign of a zero.
+/// After Dubrulle, Martin and Wilkinson, "The implicit QL algorithm", Numer. Math. 12 (1968). Each
+/// lane works on its own block. Outside its block, a lane is rotated by the identity, which changes
+/// no bit except the sign of a zero.
 #[inline(always)]
 pub(super) fn diagonalise<V: Lanes>(
     d: &mut [V],
@@ -139,7 +144,7 @@ pub(super) fn diagonalise<V: Lanes>(
     let mut unconverged = None;
     for done in 0..=sweeps {
         let block = if V::WIDTH == 1 { find_only_block(n, first, d, e) } else { find_block(n, first, d, e) };
-        // There is one call of it, so that its code is there once.
+        // Called in one place only, so that its code is compiled once.
         if rotations.count == SWEEPS || block.is_none() || done == sweeps {
             eigenvectors.rotate(&rotations);
             rotations.count = 0;
@@ -155,7 +160,7 @@ pub(super) fn diagonalise<V: Lanes>(
     unconverged
 }
 
-/// Whether an off-diagonal entry between two diagonal ones is zero to rounding.
+/// Returns whether an off-diagonal entry between two diagonal ones is zero to rounding.
 #[inline(always)]
 fn is_negligible<V: Lanes>(entry: V, before: V, after: V) -> V::Mask {
     let epsilon = V::splat(V::Scalar::EPSILON);
@@ -163,7 +168,8 @@ fn is_negligible<V: Lanes>(entry: V, before: V, after: V) -> V::Mask {
     entry.abs().le((before.abs() + after.abs()).mul_add(epsilon, floor))
 }
 
-/// Where the first rotation of a block starts from: its last diagonal entry less Wilkinson's shift at its first two.
+/// Returns the start value of the first rotation of a block: its last diagonal entry minus
+/// Wilkinson's shift at its first two.
 #[inline(always)]
 fn start<V: Lanes>(d_l: V, d_next: V, e_l: V, d_m: V) -> V {
     let ratio = (d_next - d_l) / (e_l + e_l);
@@ -171,7 +177,8 @@ fn start<V: Lanes>(d_l: V, d_next: V, e_l: V, d_m: V) -> V {
     d_m - d_l + e_l / (ratio + root.copysign(ratio))
 }
 
-/// [`find_block`] for a single lane, which need not look beyond the end of its block.
+/// Finds the block as [`find_block`] does, for a single lane. The scan stops at the end of the
+/// block.
 #[inline(always)]
 fn find_only_block<V: Lanes>(n: usize, first: usize, d: &[V], e: &mut [V]) -> Option<Block<V>> {
     let (d, e) = (&d[..n], &mut e[..n]);
@@ -194,7 +201,8 @@ fn find_only_block<V: Lanes>(n: usize, first: usize, d: &[V], e: &mut [V]) -> Op
     Some(Block { l: constant(l as f64), m: constant(m as f64), g, ranges, union: l..m })
 }
 
-/// Sets negligible off-diagonal entries to zero and finds the first unreduced block of each lane, from `first` on.
+/// Sets negligible off-diagonal entries to zero and finds the first unreduced block of each lane
+/// from `first`.
 #[inline(always)]
 fn find_block<V: Lanes>(n: usize, first: usize, d: &[V], e: &mut [V]) -> Option<Block<V>> {
     let (d, e) = (&d[..n], &mut e[..n]);
@@ -224,7 +232,7 @@ fn find_block<V: Lanes>(n: usize, first: usize, d: &[V], e: &mut [V]) -> Option<
         index = index + V::one();
     }
     let (mut ranges, mut union) = ([(n, 0); MOST_PARTS], n..0);
-    for part in 0..V::PARTS {
+    for part in 0..V::VECTORS {
         let (l, m) = (l.part(part).smallest().to_f64() as usize, m.part(part).largest().to_f64() as usize);
         ranges[part] = (l, m);
         union = union.start.min(l)..union.end.max(m);
@@ -235,40 +243,42 @@ fn find_block<V: Lanes>(n: usize, first: usize, d: &[V], e: &mut [V]) -> Option<
     Some(Block { l, m, g: start(d_l, d_next, e_l, d_m), ranges, union })
 }
 
-/// One QL sweep: chases the bulge from the bottom of each lane's block to its top and keeps the rotations.
+/// Runs one QL sweep: chases the bulge from the bottom of each lane's block to its top and stores
+/// the rotations.
 ///
-/// A rotation turns `(f, g)` onto its length: `h = f^2 + g^2`, `s = f/sqrt(h)`, `c = g/sqrt(h)`.
-/// Let `t` be the difference of the diagonal entries, `b` be `c e`, and `u = (t f + 2 b g)/h`. Then
-/// the textbook's `s r` is `f u`, and its `c r - b` is `g u - b`.
+/// A rotation maps `(f, g)` to its length: `h = f^2 + g^2`, `s = f/sqrt(h)`, `c = g/sqrt(h)`. Let
+/// `t` be the difference of the diagonal entries, `b = c e`, and `u = (t f + 2 b g)/h`. Then the
+/// textbook's `s r` is `f u`, and its `c r - b` is `g u - b`.
 ///
-/// A sweep is one long chain of rotations. Written so, the next `h` waits for a quotient alone,
-/// about 24 cycles, because the next `f^2` is `(f^2/h) e^2`. Through `s` and `c` it would wait for a
-/// root and five products, about 44. In lanes the divider, which does both for a vector, sets the
-/// pace.
+/// A sweep is one long chain of rotations. In this form the next `h` waits only for a quotient,
+/// about 24 cycles, because the next `f^2` is `(f^2/h) e^2`. Through `s` and `c` it would wait for
+/// a root and five products, about 44 cycles. In lanes the divider limits the speed, because it
+/// computes both root and quotient for a vector.
 #[inline(always)]
 fn sweep<V: Lanes>(block: &Block<V>, d: &mut [V], e: &mut [V], rotations: &mut Rotations<'_, V>) {
     let (count, n) = (rotations.count, rotations.n);
     let (cosines, sines) = (&mut rotations.cosines[count * n..], &mut rotations.sines[count * n..]);
     rotations.ranges[count] = block.ranges;
     rotations.count += 1;
-    // A sum of squares below `tiny` may have lost digits to underflow: those lanes are scaled by a power of two.
+    // A sum of squares below `tiny` may have lost digits to underflow. Those lanes are scaled by a
+    // power of two.
     let tiny = V::splat(V::Scalar::MIN_POSITIVE * V::Scalar::from_f64(1e8) / V::Scalar::EPSILON);
     let large = constant::<V>(if V::Scalar::MANTISSA_BITS > 32 { TWO_500 } else { TWO_60 });
     let mut g = block.g;
     let (mut c, mut s, mut s_squared, mut p) = (V::one(), V::one(), V::one(), V::zero());
     let mut index = constant::<V>(block.union.end as f64);
-    // What the next step reads of this one stays in registers: a pair that was just stored by
-    // halves cannot be loaded before both stores have left the pipeline.
+    // Values for the next step stay in registers. A pair stored as two halves cannot be loaded
+    // before both stores have left the pipeline.
     let (mut d_below, mut e_below) = (d[block.union.end], e[block.union.end]);
     for i in block.union.clone().rev() {
         let (mut d_here, mut e_here) = (d[i], e[i]);
         index = index - V::one();
         let inside = block.l.le(index) & index.lt(block.m);
-        // A single lane is inside wherever the loop is.
+        // A single lane is always inside its block in this loop.
         let pick = |mask, yes, no| if V::WIDTH == 1 { yes } else { V::select(mask, yes, no) };
         let f = s * e_here;
         let b = c * e_here;
-        // Not f * f, which waits for the root of the last rotation.
+        // Not f * f, which would wait for the root of the last rotation.
         let mut sum = g.mul_add(g, s_squared * (e_here * e_here));
         let (mut scaled_f, mut scaled_g, mut unscale) = (f, g, V::one());
         let small = sum.lt(tiny);
@@ -276,7 +286,7 @@ fn sweep<V: Lanes>(block: &Block<V>, d: &mut [V], e: &mut [V], rotations: &mut R
             let scale = V::select(small, large, V::one());
             (scaled_f, scaled_g, unscale) = (f * scale, g * scale, V::one() / scale);
             sum = V::select(small, scaled_g.mul_add(scaled_g, scaled_f * scaled_f), sum);
-            // Nothing to rotate: the identity, and a root of zero.
+            // Nothing to rotate: use the identity, and a root of zero.
             let zero = sum.eq(V::zero());
             sum = V::select(zero, V::one(), sum);
             scaled_f = V::select(zero, scaled_f * V::zero(), scaled_f);

@@ -1,19 +1,20 @@
-//! One symmetric matrix by itself, with lanes along its rows.
+//! Reduction and rotation of a single symmetric matrix, with lanes along its rows.
 //!
-//! It is reduced and its eigenvectors are rotated here; the QL iteration between is one long chain
-//! of dependent operations, for which lanes do nothing. Every entry sees the operations that it
-//! sees in lanes, in the same order, so the bits are the same.
+//! This module reduces the matrix and rotates its eigenvectors. The QL iteration between them is
+//! one long chain of dependent operations, so lanes do not help it. Every entry gets the same
+//! operations as in lanes, in the same order, so the bits are the same.
 //!
-//! Matrices are padded: a row has `stride` entries, a multiple of the vector's width.
+//! Matrices are padded: a row has `stride` entries, a multiple of the vector width.
 
 use super::tridiagonal::Reflection;
 use crate::Real;
 use crate::simd::{Array, Lanes};
 
-/// Householder reduction of a full symmetric matrix, as in [`super::tridiagonal`]: on exit row `i`
-/// holds the vector `u` of reflection `i` before its diagonal, and the diagonal that of `T`;
-/// `inverse_h[i]` is `1/h` of reflection `i`, and `e[i]` the entry `(i, i + 1)` of `T`. `indices`
-/// holds the numbers from 0 on, `q` is scratch; both are as long as a row.
+/// Reduces a full symmetric matrix by Householder reflections, as in [`super::tridiagonal`]. On
+/// exit, row `i` holds the vector `u` of reflection `i` left of the diagonal, and the diagonal
+/// holds that of `T`. `inverse_h[i]` is `1/h` of reflection `i`, and `e[i]` is the entry
+/// `(i, i + 1)` of `T`. `indices` holds the numbers from 0, and `q` is scratch; both are as long as
+/// a row.
 #[inline(always)]
 pub(super) fn tridiagonalise<P: Lanes>(
     n: usize,
@@ -43,7 +44,8 @@ pub(super) fn tridiagonalise<P: Lanes>(
         if Array::<P::Scalar, 1>::any(skip) {
             row[..i].fill(zero);
         }
-        // What is right of the vector must not count: entries of A, which have served, stand there.
+        // Clear the entries of A right of the vector. They are no longer needed and must not enter
+        // the products.
         row[i + 1..stride].fill(zero);
         let diagonal = std::mem::replace(&mut row[i], zero);
         let u = &row[..stride];
@@ -58,7 +60,7 @@ pub(super) fn tridiagonalise<P: Lanes>(
     }
 }
 
-/// `u^T v`, in the two interleaved sums of the reduction in lanes.
+/// Computes `u^T v` in two interleaved sums, as the reduction in lanes does.
 #[inline(always)]
 fn dot<T: Real>(u: &[T], v: &[T]) -> T {
     let (mut even, mut odd) = (T::ZERO, T::ZERO);
@@ -72,8 +74,8 @@ fn dot<T: Real>(u: &[T], v: &[T]) -> T {
     even + odd
 }
 
-/// `out = u^T A` for the first `size` rows and the columns that the same number fills up to whole
-/// vectors.
+/// Computes `out = u^T A` for the first `size` rows and columns. It rounds the number of columns up
+/// to whole vectors.
 #[inline(always)]
 fn multiply_rows<P: Lanes>(
     size: usize,
@@ -94,7 +96,7 @@ fn multiply_rows<P: Lanes>(
     }
 }
 
-/// `N` vectors of columns of `u^T A`; returns how many columns these are.
+/// Computes `N` vectors of columns of `u^T A`. Returns their number of columns.
 #[inline(always)]
 fn multiply_panel<P: Lanes, const N: usize>(
     size: usize,
@@ -117,8 +119,8 @@ fn multiply_panel<P: Lanes, const N: usize>(
     N * P::WIDTH
 }
 
-/// `A - u q^T - q u^T` on both triangles of the first `size` rows; an entry above the diagonal gets
-/// the bits of its mirror image.
+/// Computes `A - u q^T - q u^T` on both triangles of the first `size` rows. An entry above the
+/// diagonal gets the bits of its mirror image.
 #[inline(always)]
 fn subtract_rank_two<P: Lanes>(
     size: usize,
@@ -137,7 +139,7 @@ fn subtract_rank_two<P: Lanes>(
     }
 }
 
-/// `R` rows of it; returns `R`.
+/// Computes `R` rows of the update. Returns `R`.
 #[inline(always)]
 fn subtract_from_rows<P: Lanes, const R: usize>(
     size: usize,
@@ -175,8 +177,8 @@ fn subtract_from_rows<P: Lanes, const R: usize>(
     R
 }
 
-/// Columns of the orthogonal matrix that are multiplied out together: enough sums to hide the
-/// latency of the multiply-add, few enough for sixteen registers.
+/// Column vectors of the orthogonal matrix that are multiplied out together. The number of sums
+/// hides the latency of the multiply-add and fits in sixteen registers.
 const PANEL: usize = 4;
 
 /// Multiplies the reflections out: `z` becomes the orthogonal `Z` of `A = Z T Z^T`.
@@ -197,9 +199,9 @@ pub(super) fn accumulate<P: Lanes>(
     }
 }
 
-/// `N` vectors of columns of `Z`; returns how many columns these are. All reflections pass over
-/// them one after the other; an entry is loaded once for the end of one and the beginning of the
-/// next, so the stores set the pace: one a cycle.
+/// Computes `N` vectors of columns of `Z`. Returns their number of columns. It applies all
+/// reflections one after the other. Each entry is loaded once for the end of one reflection and the
+/// start of the next. The stores therefore limit the speed: one per cycle.
 #[inline(always)]
 fn accumulate_panel<P: Lanes, const N: usize>(
     n: usize,
@@ -216,7 +218,7 @@ fn accumulate_panel<P: Lanes, const N: usize>(
             row[i] = P::Scalar::ONE;
         }
     }
-    // Of the columns of this panel, reflections up to number `first` touch none.
+    // Reflections up to number `first` touch no column of this panel.
     let mut sum = [P::zero(); N];
     if first + 1 < n {
         // Of the rows above reflection `first + 1`, only the last has an entry in the panel: a one
@@ -259,17 +261,17 @@ fn accumulate_panel<P: Lanes, const N: usize>(
     width
 }
 
-/// The rotations of one sweep that concern one matrix.
+/// Rotations of one sweep for one matrix.
 pub(super) struct Sweep<'a, T> {
-    /// Of columns `i` and `i + 1` of the eigenvectors, at place `i`.
+    /// Cosines of the rotations of columns `i` and `i + 1` of the eigenvectors, at index `i`.
     pub(super) cosines: &'a [T],
     pub(super) sines: &'a [T],
-    /// The columns that it touches: rotations `start .. end`.
+    /// The rotations of the sweep: `start .. end`.
     pub(super) start: usize,
     pub(super) end: usize,
 }
 
-/// Applies a sweep to the transposed eigenvectors, one in a row.
+/// Applies a sweep to the transposed eigenvectors, one per row.
 #[inline(always)]
 pub(super) fn rotate<P: Lanes>(stride: usize, transposed: &mut [P::Scalar], sweep: &Sweep<'_, P::Scalar>) {
     let mut first = 0;
@@ -283,9 +285,9 @@ pub(super) fn rotate<P: Lanes>(stride: usize, transposed: &mut [P::Scalar], swee
     }
 }
 
-/// `N` vectors of entries of all eigenvectors; returns how many entries these are. The entries that
-/// two successive rotations share are carried in registers; the four operations on an entry set the
-/// pace, two a cycle.
+/// Rotates `N` vectors of entries of all eigenvectors. Returns their number of entries. Registers
+/// carry the entries that two successive rotations share. The four operations per entry limit the
+/// speed: two per cycle.
 #[inline(always)]
 fn rotate_panel<P: Lanes, const N: usize>(
     stride: usize,

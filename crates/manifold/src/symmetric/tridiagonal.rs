@@ -4,23 +4,26 @@ use super::chunk::Wanted;
 use crate::simd::{Lanes, elementary::constant};
 use crate::{Real, tolerance};
 
-/// How many columns are handled together: enough independent sums to hide the latency of the multiply-add.
+/// Number of columns processed together: enough independent sums to hide the latency of the
+/// multiply-add.
 const BLOCK: usize = 4;
-/// The same where there are registers for it.
+/// The same for machines with more registers.
 const WIDE_BLOCK: usize = 8;
 
-/// The largest matrices of which a hardware vector of lanes fits the first-level cache.
+/// Largest size for which a hardware vector of matrices fits in the first-level cache.
 const LARGEST_IN_CACHE: usize = 24;
 
-/// Householder reduction `A = Z T Z^T` of matrices whose largest entry is 1 in magnitude.
+/// Computes the Householder reduction `A = Z T Z^T` of matrices whose largest entry lies in
+/// `[1, 2)` in magnitude.
 ///
-/// On entry the lower triangle of `z` holds `A`. On exit `z` holds the orthogonal `Z` (if wanted), `d` the diagonal of `T` and
-/// `e[i]` its entry `(i, i + 1)`; `e[n - 1]` is zero. `scratch` has room for `n + n^2` vectors.
+/// On entry the lower triangle of `z` holds `A`. On exit `z` holds the orthogonal `Z` (if
+/// requested), `d` the diagonal of `T` and `e[i]` its entry `(i, i + 1)`; `e[n - 1]` is zero.
+/// `scratch` must hold `n + n^2` vectors.
 ///
-/// Rows are eliminated from the last to the second, as in Martin, Reinsch and Wilkinson, "Householder's
-/// tridiagonalization of a symmetric matrix", Numer. Math. 11 (1968): row `i` is reflected onto its last place by
-/// `H = I - u u^T / h`, `h = u^T u / 2`, and the leading block becomes `A - u q^T - q u^T` with
-/// `p = A u / h`, `q = p - (u^T p / 2h) u`.
+/// Rows are eliminated from the last to the second, as in Martin, Reinsch and Wilkinson,
+/// "Householder's tridiagonalization of a symmetric matrix", Numer. Math. 11 (1968). The reflection
+/// `H = I - u u^T / h`, `h = u^T u / 2`, maps row `i` to its last entry. The leading block becomes
+/// `A - u q^T - q u^T` with `p = A u / h`, `q = p - (u^T p / 2h) u`.
 #[inline(always)]
 pub(super) fn tridiagonalise<V: Lanes>(
     n: usize,
@@ -31,7 +34,7 @@ pub(super) fn tridiagonalise<V: Lanes>(
     wanted: Wanted,
 ) {
     let (p, scratch) = scratch.split_at_mut(n);
-    // While reducing, `d[i]` keeps 1/h of the reflection of row i (zero where the step was skipped).
+    // During the reduction, `d[i]` holds 1/h of the reflection of row i (zero for a skipped step).
     d[0] = V::zero();
     for i in (1..n).rev() {
         let (above, row) = z.split_at_mut(i * n);
@@ -66,20 +69,20 @@ pub(super) fn tridiagonalise<V: Lanes>(
     e[n - 1] = V::zero();
 }
 
-/// What the reflection of a row is made of.
+/// Parameters of the reflection of a row.
 pub(super) struct Reflection<V: Lanes> {
     /// The entry of `T` beside the diagonal.
     pub(super) e: V,
     /// The last entry of `u`; the others are those of the row.
     pub(super) first: V,
-    /// `1/h`, zero where there is nothing to reflect.
+    /// `1/h`; zero where there is nothing to reflect.
     pub(super) inverse_h: V,
-    /// Where there is nothing to reflect: `u` is zero there.
+    /// Lanes with nothing to reflect; `u` is zero there.
     pub(super) skip: V::Mask,
 }
 
 impl<V: Lanes> Reflection<V> {
-    /// The reflection of a row with that last entry and that squared norm.
+    /// Returns the reflection of a row with the given last entry and squared norm.
     #[inline(always)]
     pub(super) fn of(last: V, norm_squared: V) -> Self {
         let negligible = V::Scalar::from_f64(tolerance::NEGLIGIBLE_COLUMN) * V::Scalar::EPSILON;
@@ -91,7 +94,7 @@ impl<V: Lanes> Reflection<V> {
     }
 }
 
-/// `u^T v`, in two interleaved sums.
+/// Computes `u^T v` in two interleaved sums.
 #[inline(always)]
 fn dot<V: Lanes>(u: &[V], v: &[V]) -> V {
     let n = u.len();
@@ -109,7 +112,7 @@ fn dot<V: Lanes>(u: &[V], v: &[V]) -> V {
     even + odd
 }
 
-/// `p = A u` for the symmetric `A` whose lower triangle is in `a` (rows of length `n`).
+/// Computes `p = A u` for the symmetric `A` with its lower triangle in `a` (rows of length `n`).
 #[inline(always)]
 fn multiply_lower<V: Lanes>(n: usize, a: &[V], u: &[V], p: &mut [V]) {
     let size = u.len();
@@ -124,7 +127,7 @@ fn multiply_lower<V: Lanes>(n: usize, a: &[V], u: &[V], p: &mut [V]) {
     }
 }
 
-/// Entries `first .. first + B` of `A u`; returns `B`.
+/// Computes entries `first .. first + B` of `A u`. Returns `B`.
 #[inline(always)]
 fn multiply_lower_block<V: Lanes, const B: usize>(
     n: usize,
@@ -160,7 +163,7 @@ fn multiply_lower_block<V: Lanes, const B: usize>(
     B
 }
 
-/// `A - u q^T - q u^T` on the lower triangle.
+/// Computes `A - u q^T - q u^T` on the lower triangle.
 #[inline(always)]
 fn subtract_rank_two<V: Lanes>(n: usize, a: &mut [V], u: &[V], q: &[V]) {
     let size = u.len();
@@ -173,8 +176,8 @@ fn subtract_rank_two<V: Lanes>(n: usize, a: &mut [V], u: &[V], q: &[V]) {
     }
 }
 
-/// Multiplies the reflections out as [`accumulate`] does, a few columns at a time: these stay in
-/// the first-level cache while all reflections pass over them.
+/// Multiplies the reflections out as [`accumulate`] does, a few columns at a time. These columns
+/// stay in the first-level cache for all reflections.
 #[inline(always)]
 fn accumulate_in_panels<V: Lanes>(n: usize, z: &mut [V], d: &mut [V], out: &mut [V]) {
     let mut first = 0;
@@ -198,8 +201,8 @@ fn accumulate_in_panels<V: Lanes>(n: usize, z: &mut [V], d: &mut [V], out: &mut 
     }
 }
 
-/// Columns `first .. first + B` of the product of all reflections, row by row; returns `B`. An
-/// entry is loaded once for the end of one reflection and the beginning of the next.
+/// Computes columns `first .. first + B` of the product of all reflections, row by row. Returns
+/// `B`. Each entry is loaded once for the end of one reflection and the start of the next.
 #[inline(always)]
 fn reflect_panel<V: Lanes, const B: usize>(
     n: usize,
@@ -248,8 +251,8 @@ fn reflect_panel<V: Lanes, const B: usize>(
     B
 }
 
-/// Multiplies the reflections out, in place: row `i` of `z` holds the vector `u` of reflection `i` until its turn.
-/// The diagonal of `T`, which `z` still holds, moves to `d`.
+/// Multiplies the reflections out in place. Row `i` of `z` holds the vector `u` of reflection `i`
+/// until it is applied. The diagonal of `T` moves from `z` to `d`.
 #[inline(always)]
 fn accumulate<V: Lanes>(n: usize, z: &mut [V], d: &mut [V]) {
     for i in 0..n {
@@ -274,7 +277,7 @@ fn accumulate<V: Lanes>(n: usize, z: &mut [V], d: &mut [V]) {
     }
 }
 
-/// Applies `I - u u^T / h` to columns `first .. first + B` of the leading block; returns `B`.
+/// Applies `I - u u^T / h` to columns `first .. first + B` of the leading block. Returns `B`.
 #[inline(always)]
 fn reflect_columns<V: Lanes, const B: usize>(
     n: usize,

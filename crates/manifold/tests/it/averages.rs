@@ -14,7 +14,7 @@ fn shape() -> impl Strategy<Value = (usize, usize)> {
     prop::sample::select(&SHAPES[..])
 }
 
-/// Points at distance about `delta` from `w`.
+/// Draws points at a distance of about `delta` from `w`.
 fn around(rng: &mut rand_chacha::ChaCha8Rng, w: &Matrix<f64>, delta: f64, count: usize) -> Vec<Matrix<f64>> {
     let mut retraction = Retraction::new(RetractionKind::Polar, w.rows(), w.columns()).unwrap();
     (0..count)
@@ -43,7 +43,7 @@ fn rl(w: &Matrix<f64>, points: &[Matrix<f64>]) -> Matrix<f64> {
     rl_avg(w, &sum(points, None)).unwrap().point
 }
 
-/// Every average by name, for properties that all of them have.
+/// All averages by name, for the properties that they share.
 fn all(
     w: &Matrix<f64>,
     points: &[Matrix<f64>],
@@ -88,7 +88,8 @@ fn ratios(p: usize, k: usize, gap: impl Fn(&Matrix<f64>, &[Matrix<f64>]) -> f64)
 proptest! {
     #![proptest_config(cases(24))]
 
-    /// Every average is feasible, near the points, and invariant under permutation (16) of the points.
+    /// Every average is feasible, near the points, and invariant under permutation of the points
+    /// (16).
     #[test]
     fn averages_are_feasible_and_do_not_depend_on_the_order((p, k) in shape(), seed: u64, delta in 0.05..0.5) {
         let mut rng = rng(seed);
@@ -119,7 +120,8 @@ proptest! {
         }
     }
 
-    /// Property 13, first half: a single point comes back bit for bit, also when others have no weight.
+    /// Property 13, first half: a single point is returned bit for bit, also when all others have
+    /// weight zero.
     #[test]
     fn the_average_of_one_point_is_that_point_except_with_rl_avg((p, k) in shape(), seed: u64, weight in 0.01..100.0) {
         let mut rng = rng(seed);
@@ -158,7 +160,7 @@ proptest! {
         prop_assert!(objective(&rl(&w, &points)) <= objective(&w) + 1e-13);
     }
 
-    /// Property 21: the sum of the points is all the server needs.
+    /// Property 21: the server needs only the sum of the points.
     #[test]
     fn rl_avg_from_the_sum_equals_rl_avg_from_lifted_messages((p, k) in shape(), seed: u64, delta in 0.05..0.8) {
         let mut rng = rng(seed);
@@ -171,7 +173,8 @@ proptest! {
         prop_assert!(distance(&rl(&w, &points), &expected) < 1e-13);
     }
 
-    /// Property 22, and equivariance under rotations from the left, which the QR averages have too.
+    /// Property 22, and equivariance under rotations from the left, which also holds for the QR
+    /// averages.
     #[test]
     fn rotating_all_points_rotates_the_average((p, k) in shape(), seed: u64) {
         let mut rng = rng(seed);
@@ -192,7 +195,8 @@ proptest! {
     }
 }
 
-/// Property 13, second half: on the circle, `RLAvg` of one point turns the angle t into atan(sin t).
+/// Property 13, second half: on the circle, `RLAvg` of one point turns the angle t into atan(sin
+/// t).
 #[test]
 fn rl_avg_of_one_point_on_the_circle_is_atan_of_sin() {
     let w = Matrix::from_rows(2, 1, vec![1.0, 0.0]).unwrap();
@@ -270,7 +274,7 @@ fn antipodal_points_have_no_proj_avg_and_rl_avg_stays() {
     }
 }
 
-/// The fixed points are fixed points, and report their iterations.
+/// The iterative averages are fixed points and report their iterations.
 #[test]
 fn barycenters_are_fixed_points_of_the_tangent_average() {
     for kind in KINDS {
@@ -299,7 +303,8 @@ fn averages_of_f32_points_are_made_in_f64() {
     let alone =
         karcher_mean(StiefelMetric::Embedded, &points[..1], None, IterationLimits::default()).unwrap();
     assert_eq!(bits(alone.point.as_slice()), bits(points[0].as_slice()));
-    // Points that are on the manifold only to the precision of f32 have a Karcher mean too, near that of the exact ones.
+    // Points on the manifold only to `f32` precision also have a Karcher mean, near that of the
+    // exact points.
     for metric in [StiefelMetric::Embedded, StiefelMetric::Canonical] {
         let mean = karcher_mean(metric, &points, None, IterationLimits::default()).unwrap();
         assert!(
@@ -312,7 +317,7 @@ fn averages_of_f32_points_are_made_in_f64() {
     }
 }
 
-/// Weights so small that their inverse overflows are weights like any other.
+/// Weights with an overflowing inverse are valid.
 #[test]
 fn tiny_weights_are_weights() {
     let mut rng = rng(34);

@@ -1,9 +1,8 @@
-//! The bits of the kernels, pinned: a change that only rearranges work leaves every line of the
-//! table as it is.
+//! Pinned bits of the kernels. A change that only reorders work must leave the table unchanged.
 //!
-//! The tests of the workspace run this on every instruction set that the machine has. A commit that
-//! changes an algorithm updates the lines it moves and says so.
-#![allow(clippy::print_stderr)] // a failure shows the hashes that it found
+//! The workspace tests run this file on every instruction set of the machine. A commit that changes
+//! an algorithm updates the affected lines and says so.
+#![allow(clippy::print_stderr)] // a failure prints the actual hashes
 
 use fedspd_manifold::{
     IterationLimits, Polar, Real, Retraction, RetractionKind, Spd, SpdMetric, SpectralFunction, SpectralMap,
@@ -12,7 +11,7 @@ use fedspd_manifold::{
 
 use crate::support::{bits, geometric_spectrum, point, rng, symmetric, tangent, with_spectrum};
 
-/// FNV-1a over the bits of some numbers.
+/// Returns the FNV-1a hash of the bits of some numbers.
 fn hash(numbers: &[impl Real]) -> u64 {
     let start = 0xcbf2_9ce4_8422_2325_u64;
     bits(numbers).iter().fold(start, |hash, bits| (hash ^ bits).wrapping_mul(0x0100_0000_01b3))
@@ -24,7 +23,7 @@ fn batch<T: Real>(n: usize, count: usize) -> Vec<T> {
     (0..count).flat_map(|_| with_spectrum(&mut rng, &spectrum).cast::<T>().as_slice().to_vec()).collect()
 }
 
-/// Eigenvalues and eigenvectors of 21 matrices, and of one.
+/// Computes eigenvalues and eigenvectors of 21 matrices, and of one.
 fn decomposed<T: Real>(n: usize) -> u64 {
     let matrices = batch::<T>(n, 21);
     let (mut values, mut vectors) = (vec![T::ZERO; 22 * n], vec![T::ZERO; 22 * n * n]);
@@ -35,7 +34,7 @@ fn decomposed<T: Real>(n: usize) -> u64 {
     hash(&values)
 }
 
-/// A spectral function of 11 matrices and its derivative.
+/// Computes a spectral function of 11 matrices and its derivative.
 fn differentiated<T: Real>(n: usize, function: SpectralFunction<T>) -> u64 {
     let matrices = batch::<T>(n, 11);
     let mut rng = rng(1);
@@ -49,7 +48,8 @@ fn differentiated<T: Real>(n: usize, function: SpectralFunction<T>) -> u64 {
     hash(&out)
 }
 
-/// Polar factors of matrices near and far from the manifold, and a retraction with its adjoint.
+/// Computes polar factors of matrices near the manifold and far from it, and a retraction with its
+/// adjoint.
 fn retracted<T: Real>(p: usize, k: usize, norm: f64) -> u64 {
     let mut rng = rng(2);
     let w = point(&mut rng, p, k);

@@ -1,4 +1,4 @@
-//! Every instruction set gives the same bits, for everything that a training run computes.
+//! Every instruction set gives the same bits for every computation of a training run.
 
 use fedspd_manifold::average::{StiefelSum, proj_avg, qr_avg, rl_avg};
 use fedspd_manifold::{
@@ -88,7 +88,7 @@ fn stiefel_bits<T: Real>(p: usize, k: usize) {
             retraction.inverse(w.as_slice(), &target, &mut out).unwrap();
             all.extend(&out);
         }
-        // A badly conditioned matrix takes the route over the singular value decomposition.
+        // For an ill-conditioned matrix, the singular value decomposition is used.
         let bad: Vec<T> =
             g.iter().enumerate().map(|(i, &g)| if i % k == 0 { g * T::from_f64(1e-3) } else { g }).collect();
         let mut polar = Polar::with_simd(p, k, simd).unwrap();
@@ -128,7 +128,8 @@ fn averages_from_sums_have_the_same_bits_on_every_path() {
 
 #[test]
 fn the_environment_forces_a_path() {
-    // The test command runs this suite once per path with the variable set; without it, the fastest path is taken.
+    // The test command runs this suite once per path with the variable set. Without it, the fastest
+    // path is used.
     let expected = match std::env::var(SIMD_VARIABLE) {
         Ok(name) if !name.is_empty() => name,
         _ => Simd::available().next().unwrap().name().to_owned(),

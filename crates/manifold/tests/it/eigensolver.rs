@@ -1,10 +1,11 @@
-//! The eigensolver on hostile and on real matrices, on every instruction set of this machine.
+//! The eigensolver on difficult and on real matrices, on every instruction set of this machine.
 
 use fedspd_manifold::{Matrix, Real, SymmetricEigen, simd::Simd};
 
 use crate::support::{BATCHES, bits, geometric_spectrum, golden, mul, rng, symmetric, with_spectrum};
 
-/// Matrices of size `n` that have broken eigensolvers. `scale` is a power of ten that the type can still square.
+/// Returns matrices of size `n` that are difficult for eigensolvers. `scale` is a power of ten with
+/// a representable square.
 fn hostile(n: usize, scale: f64) -> Vec<(String, Matrix<f64>)> {
     let mut rng = rng(n as u64);
     let mut list: Vec<(String, Matrix<f64>)> = vec![
@@ -174,7 +175,8 @@ fn a_matrix_gives_the_same_bits_alone_and_in_any_batch_at_any_place() {
             };
             let expected: Vec<_> = everything.iter().map(&mut alone).collect();
             for size in BATCHES {
-                // The batch starts at different matrices, so every matrix meets several lanes and neighbours.
+                // The batch starts at different matrices, so every matrix gets several lanes and
+                // neighbours.
                 for start in [0, 5, everything.len() - size] {
                     let chosen = start..start + size;
                     let batch: Vec<f64> =

@@ -1,4 +1,4 @@
-//! Bad input: a typed error with the numbers, never a panic, never an endless loop.
+//! Invalid input gives a typed error with its numbers, never a panic or an endless loop.
 
 use fedspd_manifold::average::{StiefelSum, karcher_mean, proj_avg, qr_avg, r_barycenter, ret_avg, rl_avg};
 use fedspd_manifold::{
@@ -166,7 +166,7 @@ fn rank_deficient_matrices_have_no_unique_factor() {
     }
 }
 
-/// Several columns depend on one: what is left of each is rounding of rounding.
+/// Several columns are multiples of one, so only rounding errors remain of each.
 #[test]
 fn matrices_of_rank_one_have_no_unique_factor() {
     for (p, k) in [(3, 2), (3, 3), (7, 4), (20, 12), (64, 32)] {
@@ -283,7 +283,7 @@ fn every_spd_operation_refuses_matrices_that_are_not_symmetric() {
         for (operation, result) in results.into_iter().enumerate() {
             assert!(matches!(result, Err(Error::NotSymmetric { .. })), "{operation}: {result:?}");
         }
-        // also where a weight of zero would hide it
+        // also with a weight of zero, which would hide it
         let batch: Vec<f64> = eye.iter().chain(&asymmetric).copied().collect();
         let mean = spd.mean(metric, &batch, Some(&[1.0, 0.0]), IterationLimits::default());
         assert!(matches!(mean, Err(Error::NotSymmetric { matrix: 1, .. })), "{mean:?}");

@@ -1,7 +1,8 @@
-//! The properties of `algorithms.md` section 8 that concern geometry, the eigensolver's sweep, and golden values.
+//! Tests of the geometric properties in section 8 of `algorithms.md`, of the eigensolver on many
+//! matrices, and of golden values.
 //!
-//! Each test names the properties it shows.
-#![allow(clippy::unwrap_used)] // helpers of tests may panic as tests do
+//! Each test names the properties that it checks.
+#![allow(clippy::unwrap_used)] // test helpers may panic, as tests do
 
 mod averages;
 mod bits;

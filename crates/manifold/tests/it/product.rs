@@ -1,11 +1,11 @@
-//! Products of dense matrices: every entry is one chain of multiply-adds, on every instruction set.
+//! Products of dense matrices: every entry is one chain of multiply-adds on every instruction set.
 
 use fedspd_manifold::simd::Simd;
 use fedspd_manifold::{Left, Real, Triangle, multiply, multiply_add, multiply_symmetric};
 
 use crate::support::{gaussian, rng};
 
-/// Entry `(i, j)` of `C + A B`, the sum in the order of the inner index.
+/// Computes entry `(i, j)` of `C + A B`, with the sum in the order of the inner index.
 fn chain<T: Real>(start: T, row: impl Iterator<Item = (T, T)>) -> T {
     row.fold(start, |sum, (a, b)| a.mul_add(b, sum))
 }

@@ -1,4 +1,4 @@
-//! SPD geometry: golden values at 50 digits, invariances, and means that are means.
+//! SPD geometry: golden values at 50 digits, invariances, and the optimality of means.
 
 use fedspd_manifold::{IterationLimits, Matrix, Spd, SpdMetric};
 use proptest::prelude::*;
@@ -124,7 +124,7 @@ fn a_mean_cut_short_says_so() {
     assert!(!mean.converged && mean.iterations == 2 && mean.gradient_norm > 1e-13, "{mean:?}");
 }
 
-/// With the default limits, in both types: the iteration knows when only rounding is left.
+/// With the default limits, in both types, the iteration detects when only rounding is left.
 #[test]
 fn means_of_real_covariances_converge_with_the_default_limits() {
     let batch = golden("covariances", "covariances");
@@ -161,7 +161,8 @@ fn real_covariances_have_a_mean_and_recentre() {
     }
 }
 
-/// The mean says when it is there, also where rounding keeps the gradient far above its tolerance; a single matrix is its own mean.
+/// The mean reports convergence even where rounding keeps the gradient far above its tolerance. A
+/// single matrix is its own mean.
 #[test]
 fn the_affine_invariant_mean_converges_at_wide_spectra() {
     let mut rng = rng(40);
@@ -181,8 +182,8 @@ fn the_affine_invariant_mean_converges_at_wide_spectra() {
     }
 }
 
-/// One step of the flow goes along the gradient at the arithmetic mean, `sum w_i log_G(X_i)`,
-/// whatever factor of `G` it computes with.
+/// One step of the flow follows the gradient at the arithmetic mean, `sum w_i log_G(X_i)`, for any
+/// factor of `G`.
 #[test]
 fn the_first_step_of_the_mean_follows_the_gradient_at_the_arithmetic_mean() {
     let (mut rng, n, count) = (rng(17), 12, 9);

@@ -1,4 +1,4 @@
-//! Spectral functions and their derivatives: properties 24 to 26 and 28, and the nasty spectra.
+//! Spectral functions and their derivatives: properties 24 to 26 and 28, and difficult spectra.
 
 use fedspd_manifold::{Matrix, Real, SpectralFunction, SpectralMap};
 use proptest::prelude::*;
@@ -44,15 +44,17 @@ fn derivative(function: SpectralFunction<f64>, a: &Matrix<f64>, e: &Matrix<f64>)
     out
 }
 
-/// The divided difference of a function at two eigenvalues, as the derivative sees it: at a diagonal matrix, the derivative in
-/// the direction of an off-diagonal pair is that pair times the divided difference.
+/// Returns the divided difference of a function at two eigenvalues, from the derivative. At a
+/// diagonal matrix, the derivative in the direction of an off-diagonal pair is that pair times the
+/// divided difference.
 fn divided_difference(function: SpectralFunction<f64>, a: f64, b: f64) -> f64 {
     let matrix = Matrix::from_rows(2, 2, vec![a, 0.0, 0.0, b]).unwrap();
     let pair = Matrix::from_rows(2, 2, vec![0.0, 1.0, 1.0, 0.0]).unwrap();
     derivative(function, &matrix, &pair)[(0, 1)]
 }
 
-/// Spectra that break derivatives through eigenvectors: equal, nearly equal, clamped. All of condition at most 1e3 and away from the floor 0.5.
+/// Returns spectra for which derivatives through eigenvectors fail: equal, nearly equal, clamped.
+/// All have a condition of at most 1e3 and stay away from the floor 0.5.
 fn spectra(n: usize) -> Vec<(&'static str, Vec<f64>)> {
     let clustered = |gap: f64| (0..n).map(|i| 1.3 + gap * i as f64).collect::<Vec<_>>();
     vec![
@@ -71,8 +73,8 @@ fn spectra(n: usize) -> Vec<(&'static str, Vec<f64>)> {
     ]
 }
 
-/// Directional derivatives against central differences with a generic functional, and the adjoint identity
-/// `<DF(A)[E], G> = <E, DF(A)[G]>`, for every function at every spectrum.
+/// For every function and spectrum: directional derivatives match central differences with a
+/// generic functional, and the adjoint identity `<DF(A)[E], G> = <E, DF(A)[G]>` holds.
 #[test]
 fn derivatives_are_exact_at_nasty_spectra() {
     for n in [1, 2, 5, 18] {
@@ -103,8 +105,8 @@ fn derivatives_are_exact_at_nasty_spectra() {
     }
 }
 
-/// The divided differences themselves, over all gaps, against 50-digit arithmetic done by hand: for `f = 1/x` with
-/// `Power(-1)` they are `-1/(ab)`, for `Power(2)` `a + b`, for `Sqrt` `1/(sqrt a + sqrt b)`: closed forms without cancellation.
+/// Divided differences over all gaps match closed forms without cancellation: `-1/(ab)` for
+/// `Power(-1)`, `a + b` for `Power(2)`, `1/(sqrt a + sqrt b)` for `Sqrt`.
 #[test]
 fn divided_differences_with_closed_forms_are_accurate_at_every_gap() {
     for scale in [1e-9, 1.0, 1e9] {
@@ -158,7 +160,8 @@ proptest! {
         prop_assert_eq!(clamped.transpose(), clamped);
     }
 
-    /// Property 24: any symmetric matrix is accepted, also one with eigenvalues below zero by rounding.
+    /// Property 24: any symmetric matrix is accepted, also one with slightly negative eigenvalues
+    /// from rounding.
     #[test]
     fn reeig_repairs_singular_matrices(n in 2..24_usize, seed: u64) {
         let mut spectrum = geometric_spectrum(n, 1e-3, 10.0);
@@ -215,12 +218,12 @@ proptest! {
         let log = divided_difference(SpectralFunction::Log, a, b);
         prop_assert_eq!(log.to_bits(), divided_difference(SpectralFunction::Log, b, a).to_bits());
         prop_assert!(log >= (1.0 - 1e-15) / b && log <= (1.0 + 1e-15) / a, "{log:e} {:e} {:e}", 1.0 / a, 1.0 / b);
-        // continuous through the limit
+        // continuous at the limit
         let limit = divided_difference(SpectralFunction::Log, a, a);
         prop_assert!((log - limit).abs() <= (b - a) / (a * a) + 4e-16 / a);
         let clamp = divided_difference(SpectralFunction::Clamp { floor }, a, b);
         prop_assert!((0.0..=1.0).contains(&clamp));
-        // fused = product of the log of clamped eigenvalues and the clamp
+        // fused = log of clamped eigenvalues times the clamp
         let fused = divided_difference(SpectralFunction::LogClamp { floor }, a, b);
         let expected = divided_difference(SpectralFunction::Log, a.max(floor), b.max(floor)) * clamp;
         prop_assert!((fused - expected).abs() <= 1e-15 * expected.abs());
@@ -228,7 +231,7 @@ proptest! {
     }
 }
 
-/// All eigenvalues clamped: the derivative is exactly zero, not nearly.
+/// If all eigenvalues are clamped, the derivative is exactly zero.
 #[test]
 fn the_derivative_of_a_fully_clamped_matrix_is_exactly_zero() {
     let mut rng = rng(30);
@@ -242,7 +245,7 @@ fn the_derivative_of_a_fully_clamped_matrix_is_exactly_zero() {
     assert_eq!(derivative(SpectralFunction::Clamp { floor: 0.5 }, &tie, &symmetric(&mut rng, 3)).norm(), 0.0);
 }
 
-/// The values against scalar functions of the spectrum, in batches of every size, in f64 and f32.
+/// Values match scalar functions of the spectrum, in batches of every size, in f64 and f32.
 #[test]
 fn values_are_accurate_in_batches_of_every_size() {
     let n = 6;
@@ -288,7 +291,7 @@ fn values_are_accurate_in_batches_of_every_size() {
     }
 }
 
-/// Golden values at 50 digits, beside the script that made them.
+/// Golden values at 50 digits; the generating script is beside them.
 #[test]
 fn values_and_derivatives_equal_the_golden_ones() {
     let matrices = golden("spd", "matrices");
@@ -322,7 +325,7 @@ fn values_and_derivatives_equal_the_golden_ones() {
     }
 }
 
-/// Larger matrices take another eigensolver; the functions must not notice.
+/// Larger matrices use another eigensolver; the functions stay accurate.
 #[test]
 fn functions_of_large_matrices_go_through_the_other_eigensolver() {
     let mut rng = rng(1);
@@ -335,7 +338,8 @@ fn functions_of_large_matrices_go_through_the_other_eigensolver() {
     assert!((inner(&left, &g) - inner(&e, &right)).abs() < 1e-11 * left.norm() * g.norm());
 }
 
-/// A derivative has the same bits alone and in a batch of any size, and in f32 it is accurate to f32.
+/// A derivative has the same bits alone and in a batch of any size. In f32 it is accurate to f32
+/// precision.
 #[test]
 fn derivatives_do_not_depend_on_the_batch() {
     let n = 18;
@@ -363,7 +367,7 @@ fn derivatives_do_not_depend_on_the_batch() {
     assert!(distance(&out.cast(), &expected) < 1e-4 * expected.norm());
 }
 
-/// The derivative of a power keeps its digits at any scale of the eigenvalues.
+/// The derivative of a power is accurate at any scale of the eigenvalues.
 #[test]
 fn the_derivative_of_a_power_is_accurate_at_every_scale() {
     for scale in [1e-200, 1e-30, 1e30, 1e200] {

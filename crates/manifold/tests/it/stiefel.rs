@@ -31,7 +31,7 @@ fn retract(kind: RetractionKind, w: &Matrix<f64>, x: &Matrix<f64>) -> Matrix<f64
     out
 }
 
-/// A retraction that has just mapped `W + X`, ready to be differentiated there.
+/// Returns a retraction that has mapped `W + X` and can be differentiated there.
 fn at(kind: RetractionKind, w: &Matrix<f64>, x: &Matrix<f64>) -> Retraction<f64> {
     let mut retraction = Retraction::new(kind, w.rows(), w.columns()).unwrap();
     retraction.retract(w.as_slice(), x.as_slice(), &mut vec![0.0; w.rows() * w.columns()]).unwrap();
@@ -50,7 +50,7 @@ fn adjoint(retraction: &mut Retraction<f64>, g: &Matrix<f64>) -> Matrix<f64> {
     out
 }
 
-/// A matrix whose singular values go from `smallest` to 1.
+/// Returns a matrix with singular values from `smallest` to 1.
 fn with_singular_values(rng: &mut rand_chacha::ChaCha8Rng, p: usize, k: usize, smallest: f64) -> Matrix<f64> {
     let (u, v) = (point(rng, p, k), point(rng, k, k));
     let s = geometric_spectrum(k, smallest, 1.0);
@@ -60,7 +60,7 @@ fn with_singular_values(rng: &mut rand_chacha::ChaCha8Rng, p: usize, k: usize, s
 proptest! {
     #![proptest_config(cases(48))]
 
-    /// Property 1, on the Gram route and on the route over singular values.
+    /// Property 1, with the Gram matrix and with singular values.
     #[test]
     fn the_polar_factor_has_orthonormal_columns((p, k) in shape(), seed: u64, digits in 0.0..8.0_f64) {
         let mut rng = rng(seed);
@@ -68,7 +68,7 @@ proptest! {
         let q = uf(&a);
         prop_assert!(infeasibility(&q) < 1e-13 * (k as f64).sqrt(), "{}", infeasibility(&q));
         prop_assert!(distance(&uf(&q), &q) < 1e-13 * (k as f64).sqrt());
-        // H = Q^T A is symmetric positive semidefinite: that makes Q the polar factor
+        // H = Q^T A is symmetric positive semidefinite, so Q is the polar factor
         let h = mul(&q.transpose(), &a);
         prop_assert!(distance(&h, &h.transpose()) < 1e-13 * (k as f64).sqrt());
         prop_assert!(eigenvalues(&h)[0] > 0.0);
@@ -76,7 +76,7 @@ proptest! {
         prop_assert!(distance(&uf(&w), &w) < 1e-13 * (k as f64).sqrt());
     }
 
-    /// The singular values that come with the polar factor, against another library.
+    /// The singular values of the polar decomposition match another library.
     #[test]
     fn the_polar_factor_knows_the_singular_values((p, k) in shape(), seed: u64, digits in 0.0..8.0_f64) {
         let a = with_singular_values(&mut rng(seed), p, k, 10f64.powf(-digits));
@@ -138,7 +138,7 @@ proptest! {
         let point = retract(RetractionKind::Polar, &w, &x);
         prop_assert!(infeasibility(&point) < 1e-13 * (k as f64).sqrt());
         if norm <= 10.0 {
-            // (W + X)(I + X^T X)^(-1/2), with the root taken by another library
+            // (W + X)(I + X^T X)^(-1/2), with the root from another library
             let gram = add(&Matrix::identity(k), &mul(&x.transpose(), &x));
             let gram = faer::Mat::from_fn(k, k, |i, j| 0.5 * (gram[(i, j)] + gram[(j, i)]));
             let eigen = gram.self_adjoint_eigen(faer::Side::Lower).unwrap();
@@ -148,7 +148,7 @@ proptest! {
         }
     }
 
-    /// The fast route without derivatives gives the same points, near the manifold and far from it.
+    /// `retract_once` gives the same points as `retract`, near the manifold and far from it.
     #[test]
     fn retracting_once_is_retracting((p, k) in shape(), seed: u64, size in -6.0..3.0_f64) {
         let mut rng = rng(seed);
@@ -165,7 +165,7 @@ proptest! {
             let mut narrow = Matrix::<f32>::zeros(p, k);
             Retraction::new(kind, p, k).unwrap()
                 .retract_once(w.cast().as_slice(), x.cast().as_slice(), narrow.as_mut_slice()).unwrap();
-            // The Gram route squares the condition, which is up to 10 there: a hundred epsilons.
+            // The Gram matrix squares the condition, which is up to 10 there: a hundred epsilons.
             prop_assert!(infeasibility(&narrow.cast()) < 3e-5 * (k as f64).sqrt());
         }
     }
@@ -180,8 +180,9 @@ proptest! {
         prop_assert!(mapped <= distance(&x, &y) * (1.0 + 1e-12));
     }
 
-    /// Properties 8 and 9: differentials against central differences, adjoints against differentials, off the base point, with a
-    /// generic direction and a generic functional.
+    /// Properties 8 and 9: differentials match central differences, and adjoints match
+    /// differentials. Both are tested off the base point, with a generic direction and a generic
+    /// functional.
     #[test]
     fn factors_are_differentiated_exactly((p, k) in shape(), seed: u64, size in 0.0..2.0) {
         for kind in KINDS {
@@ -217,7 +218,7 @@ proptest! {
         let z = gaussian(&mut rng, p, k);
         let mut retraction = at(RetractionKind::Polar, &w, &Matrix::zeros(p, k));
         prop_assert!(distance(&differential(&mut retraction, &z), &project(&w, &z)) < 1e-13 * z.norm());
-        // at a generic, badly conditioned matrix
+        // at a generic, ill-conditioned matrix
         let a = with_singular_values(&mut rng, p, k, 1e-3);
         let mut polar = Polar::new(p, k).unwrap();
         polar.factor(a.as_slice()).unwrap();
@@ -228,8 +229,8 @@ proptest! {
         prop_assert!((inner(&dz, &y) - inner(&z, &dy)).abs() < 1e-13 * 1e3 * z.norm() * y.norm());
     }
 
-    /// A retraction takes two ways, near the manifold and far from it: both give the factor and the
-    /// derivative that singular values give.
+    /// A retraction uses one algorithm near the manifold and another far from it. Both match the
+    /// factor and the derivative from singular values.
     #[test]
     fn the_two_ways_of_a_polar_retraction_agree((p, k) in shape(), seed: u64, digits in -1.0..9.0_f64) {
         let mut rng = rng(seed);
@@ -264,7 +265,7 @@ proptest! {
         prop_assert!(distance(&qf(&w), &w) < 1e-13);
     }
 
-    /// Property 10, and the same for points far enough apart that the step is not small.
+    /// Property 10, also for points far apart, where the step is not small.
     #[test]
     fn inverse_retractions_undo_retractions((p, k) in shape(), seed: u64, size in 0.01..1.0) {
         for kind in KINDS {
@@ -281,7 +282,8 @@ proptest! {
         }
     }
 
-    /// The exponential stays on the manifold, its first derivative is the velocity, the logarithm undoes it.
+    /// The exponential stays on the manifold, its first derivative is the velocity, and the
+    /// logarithm inverts it.
     #[test]
     fn the_exponential_and_the_logarithm_are_inverse((p, k) in shape(), seed: u64, size in 0.05..1.0) {
         for metric in METRICS {
@@ -292,12 +294,13 @@ proptest! {
             let y = stiefel.exp(metric, &w, &x).unwrap();
             prop_assert!(infeasibility(&y) < 1e-13 * (k as f64));
             let back = stiefel.log(metric, &w, &y).unwrap();
-            // St(1, 1) and square matrices of one column have no tangent directions; all others must come back.
+            // St(1, 1) and square matrices of one column have no tangent directions; all others
+            // must be recovered.
             prop_assert!(distance(&back, &x) < 1e-12, "{metric:?}: {}", distance(&back, &x));
             let h = 1e-4;
             let ends = [h, -h].map(|t| stiefel.exp(metric, &w, &scaled(&x, t)).unwrap());
             prop_assert!(distance(&scaled(&sub(&ends[0], &ends[1]), 0.5 / h), &x) < 1e-7);
-            // a geodesic is its own continuation: Exp(2X) runs through Exp(X)
+            // the geodesic from Exp(X) to Exp(X/2), continued, ends at W
             let half = stiefel.exp(metric, &w, &scaled(&x, 0.5)).unwrap();
             let rest = stiefel.log(metric, &half, &y).unwrap();
             prop_assert!(distance(&stiefel.exp(metric, &half, &scaled(&rest, -1.0)).unwrap(), &w) < 1e-11);
@@ -315,7 +318,7 @@ fn the_polar_factor_is_the_nearest_point() {
         for _ in 0..1000 {
             assert!(nearest <= distance(&a, &point(&mut rng, p, k)));
         }
-        // and nearest among its neighbours, which is the harder comparison
+        // and nearest among its neighbours, a stricter comparison
         for _ in 0..100 {
             let q = uf(&a);
             let x = tangent(&mut rng, &q, 1e-3);
@@ -382,7 +385,7 @@ fn random_points_are_uniform() {
         for _ in 0..draws {
             let w = stiefel.random(&mut rng).unwrap();
             mean = mean.zip(&w, |mean: f64, w| mean + w / f64::from(draws));
-            // A few rows of W W^T tell as much as all of them.
+            // A few rows of W W^T are enough.
             for i in 0..3 {
                 for j in 0..p {
                     second[(i, j)] += (0..k).map(|l| w[(i, l)] * w[(j, l)]).sum::<f64>() / f64::from(draws);
@@ -401,7 +404,7 @@ fn random_points_are_uniform() {
     }
 }
 
-/// Subnormal matrices have a polar factor too.
+/// Subnormal matrices also have a polar factor.
 #[test]
 fn the_polar_factor_of_a_subnormal_matrix_is_orthonormal() {
     let a = Matrix::from_rows(2, 2, vec![1e-308, 1e-308, 0.0, 1e-308]).unwrap();
@@ -435,7 +438,7 @@ fn f32_factors_and_retractions_are_accurate_to_f32() {
     }
 }
 
-/// The singular value decomposition of tall matrices: long sums round more than short ones.
+/// The singular value decomposition of tall matrices works: long sums round more than short ones.
 #[test]
 fn the_polar_factor_of_a_tall_ill_conditioned_matrix_exists() {
     for (p, k) in [(1024, 8), (4096, 20)] {
@@ -455,7 +458,7 @@ fn the_polar_factor_of_a_tall_ill_conditioned_matrix_exists() {
     }
 }
 
-/// Square Gaussian matrices of f32 can be singular to rounding; a uniform point is drawn all the same.
+/// Square Gaussian matrices of f32 can be singular to rounding; a uniform point is still drawn.
 #[test]
 fn random_points_always_exist() {
     let stiefel = Stiefel::<f32>::new(2, 2).unwrap();

@@ -1,16 +1,17 @@
-//! Inputs, and plain arithmetic to check against.
+//! Test inputs and plain reference arithmetic.
 
 use fedspd_manifold::{Matrix, Real, Stiefel, fill_standard_normal};
 use proptest::test_runner::{Config as ProptestConfig, RngSeed};
 use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 
-/// The shapes at which Stiefel properties are shown.
+/// Shapes for the tests of Stiefel properties.
 pub(crate) const SHAPES: [(usize, usize); 5] = [(5, 5), (12, 5), (64, 18), (60, 22), (7, 1)];
 
-/// The batch sizes at which batched operations are shown.
+/// Batch sizes for the tests of batched operations.
 pub(crate) const BATCHES: [usize; 5] = [1, 7, 8, 64, 139];
 
-/// Property tests with a fixed seed: the same cases everywhere. `PROPTEST_RNG_SEED` explores others.
+/// Configures property tests with a fixed seed, so that cases are the same everywhere.
+/// `PROPTEST_RNG_SEED` selects others.
 pub(crate) fn cases(cases: u32) -> ProptestConfig {
     let default = ProptestConfig::default();
     let rng_seed = if default.rng_seed == RngSeed::Random { RngSeed::Fixed(0) } else { default.rng_seed };
@@ -31,7 +32,7 @@ pub(crate) fn point(rng: &mut ChaCha8Rng, p: usize, k: usize) -> Matrix<f64> {
     Stiefel::new(p, k).unwrap().random(rng).unwrap()
 }
 
-/// A tangent vector of the given norm.
+/// Draws a tangent vector of the given norm.
 pub(crate) fn tangent(rng: &mut ChaCha8Rng, w: &Matrix<f64>, norm: f64) -> Matrix<f64> {
     let x = project(w, &gaussian(rng, w.rows(), w.columns()));
     let scale = norm / x.norm().max(f64::MIN_POSITIVE);
@@ -50,7 +51,7 @@ pub(crate) fn symmetric(rng: &mut ChaCha8Rng, n: usize) -> Matrix<f64> {
     Matrix::from_fn(n, n, |i, j| 0.5 * (a[(i, j)] + a[(j, i)]))
 }
 
-/// A symmetric matrix with these eigenvalues and random eigenvectors.
+/// Returns a symmetric matrix with these eigenvalues and random eigenvectors.
 pub(crate) fn with_spectrum(rng: &mut ChaCha8Rng, eigenvalues: &[f64]) -> Matrix<f64> {
     let n = eigenvalues.len();
     let q = point(rng, n, n);
@@ -58,7 +59,7 @@ pub(crate) fn with_spectrum(rng: &mut ChaCha8Rng, eigenvalues: &[f64]) -> Matrix
     Matrix::from_fn(n, n, |i, j| 0.5 * (a[(i, j)] + a[(j, i)]))
 }
 
-/// `n` eigenvalues spaced evenly on a logarithmic scale.
+/// Returns `n` eigenvalues spaced evenly on a logarithmic scale.
 pub(crate) fn geometric_spectrum(n: usize, smallest: f64, largest: f64) -> Vec<f64> {
     let ratio = (largest / smallest).powf(1.0 / (n.max(2) - 1) as f64);
     (0..n).map(|i| smallest * ratio.powi(i32::try_from(i).unwrap())).collect()
@@ -97,18 +98,18 @@ pub(crate) fn inner(a: &Matrix<f64>, b: &Matrix<f64>) -> f64 {
     a.as_slice().iter().zip(b.as_slice()).map(|(a, b)| a * b).sum()
 }
 
-/// `|W^T W - I|`.
+/// Returns `|W^T W - I|`.
 pub(crate) fn infeasibility(w: &Matrix<f64>) -> f64 {
     distance(&mul(&w.transpose(), w), &Matrix::identity(w.columns()))
 }
 
-/// The singular values of a matrix, largest first, by another library.
+/// Returns the singular values of a matrix, largest first, from another library.
 pub(crate) fn singular_values(a: &Matrix<f64>) -> Vec<f64> {
     let a = faer::Mat::from_fn(a.rows(), a.columns(), |i, j| a[(i, j)]);
     a.singular_values().unwrap()
 }
 
-/// The eigenvalues of a symmetric matrix, ascending, by another library.
+/// Returns the eigenvalues of a symmetric matrix, ascending, from another library.
 pub(crate) fn eigenvalues(a: &Matrix<f64>) -> Vec<f64> {
     let a = faer::Mat::from_fn(a.rows(), a.columns(), |i, j| a[(i, j)]);
     a.self_adjoint_eigenvalues(faer::Side::Lower).unwrap()
@@ -118,7 +119,7 @@ pub(crate) fn bits<T: Real>(numbers: &[T]) -> Vec<u64> {
     numbers.iter().map(|x| x.to_f64().to_bits()).collect()
 }
 
-/// One array of the golden fixtures.
+/// Reads one array of the golden fixtures.
 pub(crate) fn golden(case: &str, file: &str) -> Vec<f64> {
     let path = format!("{}/../../golden/{case}/{file}.npy", env!("CARGO_MANIFEST_DIR"));
     let bytes = std::fs::read(&path).unwrap_or_else(|error| panic!("{path}: {error}"));

@@ -1,4 +1,4 @@
-//! The tape: the values and gradients of the batched map, from one decomposition.
+//! The tape: values and gradients of the batched map from one decomposition.
 
 use fedspd_manifold::simd::Simd;
 use fedspd_manifold::{Error, Matrix, SpectralFunction, SpectralMap, SpectralTape, Triangle};
@@ -9,7 +9,7 @@ fn flat(list: &[Matrix<f64>]) -> Vec<f64> {
     list.iter().flat_map(|m| m.as_slice().to_vec()).collect()
 }
 
-/// Each matrix alone, in part of the lanes and in all of them: the bits of [`SpectralMap`].
+/// Every matrix alone, in some of the lanes and in all of them, gives the bits of [`SpectralMap`].
 #[test]
 fn the_tape_gives_the_bits_of_the_map() {
     for (n, simd) in [1, 5, 18].into_iter().flat_map(|n| Simd::available().map(move |simd| (n, simd))) {
@@ -25,7 +25,7 @@ fn the_tape_gives_the_bits_of_the_map() {
         map.derivative(function, &flat(&matrices), &flat(&directions), &mut slopes).unwrap();
         let lanes = tape.lanes();
         let half = |m: &Matrix<f64>, lower: bool| {
-            // What is on the other side of the diagonal is not read.
+            // Entries on the other side of the diagonal are not read.
             Matrix::from_fn(n, n, |r, c| if r == c || (c < r) == lower { m[(r, c)] } else { f64::NAN })
         };
         let ways = [1, 2, lanes / 2, lanes - 1, lanes].into_iter().flat_map(|count| {
@@ -44,7 +44,7 @@ fn the_tape_gives_the_bits_of_the_map() {
             tape.apply(function).unwrap();
             let lower_of =
                 |m: &[f64]| -> Vec<f64> { (0..n).flat_map(|i| m[i * n..=i * n + i].to_vec()).collect() };
-            // With room between the triangles, which is left alone.
+            // Padding between the triangles stays unchanged.
             let stride = n * (n + 1) / 2 + 3;
             let (mut matrix, mut triangles) = (vec![0.0; n * n], vec![9.0; count * stride]);
             tape.triangles(&mut triangles, stride).unwrap();

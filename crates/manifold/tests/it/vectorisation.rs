@@ -1,4 +1,4 @@
-//! Symmetric matrices as vectors.
+//! Vectorisation of symmetric matrices.
 
 use fedspd_manifold::{Matrix, Vectorisation};
 use proptest::prelude::*;

@@ -1,12 +1,12 @@
-//! Tensors that begin on a cache line.
+//! Tensors aligned to cache lines.
 
 use std::ops::{Deref, DerefMut};
 
 use fedspd_manifold::Real;
 use fedspd_manifold::simd::Buffer;
 
-/// Numbers from the first byte of a cache line on. The rows of a tensor are sixteen numbers, so no
-/// vector of a row touches two lines: each such load would cost two.
+/// Numbers aligned to a cache line. The rows of a tensor have sixteen numbers, so no vector of a
+/// row crosses a line. A load across two lines would cost two.
 #[derive(Clone)]
 pub(super) struct Aligned<T> {
     buffer: Buffer<T>,

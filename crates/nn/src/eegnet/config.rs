@@ -1,13 +1,15 @@
-//! The shape of a network.
+//! The shape of an EEGNet.
 
 use serde::{Deserialize, Serialize};
 
 use crate::params::{Layout, Role, Scope, Tensor};
 use crate::{Error, check};
 
-/// Sizes that no EEG needs are refused before anything is allocated: the largest number of parameters, and of samples x rows of one trial.
+/// Largest number of parameters, and of samples x rows of one trial. Sizes beyond any EEG are
+/// refused before allocation.
 const MOST_NUMBERS: usize = 1 << 24;
-/// The most taps of a temporal filter. Lag statistics take `4 Kt (Kt + 3)` bytes a trial: 67 MB for so many.
+/// Largest number of taps of a temporal filter. Lag statistics take `4 Kt (Kt + 3)` bytes per
+/// trial: 67 MB for this many.
 const MOST_TAPS: usize = 4096;
 
 /// The shape of an EEGNet.
@@ -37,16 +39,17 @@ pub struct EegNetConfig {
     pub temporal_taps: usize,
     /// Taps of the separable convolution, `Ks`.
     pub separable_taps: usize,
-    /// How many samples are averaged after the spatial and after the separable convolution.
+    /// The numbers of samples averaged after the spatial and after the separable convolution.
     pub pools: [usize; 2],
     /// The probability that a number is dropped in training, after each pooling.
     pub dropout: f64,
     /// Constants of batch normalisation.
     pub batch_norm: BatchNorm,
-    /// Which parts of batch normalisation stay with their client.
+    /// The parts of batch normalisation that stay at their client.
     pub fedbn: FedBn,
-    /// The largest norms of spatial filters and of rows of the head, if they are limited. An optimiser keeps to them after each of its steps: first values and
-    /// averages of a server may be above.
+    /// The largest norms of spatial filters and of rows of the head, if they are limited. An
+    /// optimiser enforces them after each step. Initial values and averages of a server may exceed
+    /// them.
     pub max_norm: Option<MaxNorm>,
 }
 
@@ -54,7 +57,7 @@ pub struct EegNetConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BatchNorm {
-    /// The share of a batch in the running statistics.
+    /// The weight of a batch in the running statistics.
     pub momentum: f64,
     /// Added to variances.
     pub epsilon: f64,
@@ -63,27 +66,29 @@ pub struct BatchNorm {
 impl BatchNorm {
     /// torch's defaults.
     pub const TORCH: Self = Self { momentum: 0.1, epsilon: 1e-5 };
-    /// Those of the original EEGNet.
+    /// The constants of the original EEGNet.
     pub const ORIGINAL: Self = Self { momentum: 0.01, epsilon: 1e-3 };
 }
 
-/// Which parts of batch normalisation never leave a client (Li et al. 2021).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// The parts of batch normalisation that never leave a client (Li et al. 2021).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum FedBn {
     /// Statistics, scales and shifts.
+    #[default]
     All,
-    /// Statistics alone.
+    /// Statistics only.
     Statistics,
 }
 
-/// The largest norms of weights: those of the original EEGNet by default.
+/// The largest norms of weights. The defaults are those of the original EEGNet.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MaxNorm {
-    /// Of each spatial filter.
+    /// Limit for each spatial filter.
     pub spatial: f64,
-    /// Of each row of the head.
+    /// Limit for each row of the head.
     pub head: f64,
 }
 
@@ -94,10 +99,11 @@ impl Default for MaxNorm {
 }
 
 impl EegNetConfig {
-    /// The paper's network for trials at some rate: `F1 = 8`, `D = 2`, `F2 = 16`, means of 4 and 8, `Kt = max(round(fs/2), 32)`,
-    /// `Ks = max(round(fs/8), 8)`, dropout 0.25. A rate that is not a positive number gives no taps, which [`EegNetConfig::check`] refuses.
+    /// Creates the paper's network for trials at a sampling rate: `F1 = 8`, `D = 2`, `F2 = 16`,
+    /// pools of 4 and 8, `Kt = max(round(fs/2), 32)`, `Ks = max(round(fs/8), 8)`, dropout 0.25. A
+    /// rate that is not a positive number gives zero taps, which [`EegNetConfig::check`] refuses.
     pub fn new(channels: usize, samples: usize, sfreq: f64, classes: usize) -> Self {
-        // The conversion saturates, and makes 0 of a NaN.
+        // The conversion saturates and maps NaN to 0.
         let taps = |seconds: f64, least: usize| {
             let taps = (seconds * sfreq).round_ties_even() as usize;
             if sfreq > 0.0 { taps.max(least) } else { 0 }
@@ -119,23 +125,23 @@ impl EegNetConfig {
         }
     }
 
-    /// Rows after the spatial convolution.
+    /// Returns the rows after the spatial convolution.
     pub fn spatial_rows(&self) -> usize {
         self.filters.saturating_mul(self.depth)
     }
 
-    /// Samples after each pooling.
+    /// Returns the samples after each pooling.
     pub fn pooled(&self) -> [usize; 2] {
         let first = self.samples / self.pools[0].max(1);
         [first, first / self.pools[1].max(1)]
     }
 
-    /// The numbers that the head sees.
+    /// Returns the number of inputs of the head.
     pub fn features(&self) -> usize {
         self.rows.saturating_mul(self.pooled()[1])
     }
 
-    /// The number of trained numbers; the largest `usize` if there are more.
+    /// Returns the number of trained numbers, or the largest `usize` if there are more.
     pub fn parameter_count(&self) -> usize {
         let (first, rows) = (self.spatial_rows(), self.rows);
         let norms = self.filters.saturating_add(first).saturating_add(rows).saturating_mul(2);
@@ -145,12 +151,13 @@ impl EegNetConfig {
         [temporal, first.saturating_mul(each), head].into_iter().fold(norms, usize::saturating_add)
     }
 
-    /// Checks that such a network can be built.
+    /// Checks that the network can be built.
     ///
     /// # Errors
-    /// [`Error::Config`] with the name of the field, its value and what it must be.
+    /// [`Error::Config`] with the name of the field, its value and the allowed values.
     pub fn check(&self) -> Result<(), Error> {
-        // First: a rate that is not a positive number leaves no taps, and this is the message that names it.
+        // Check taps first: a rate that is not a positive number gives zero taps, and only this
+        // message mentions the rate.
         check("temporal_taps", self.temporal_taps, (1..=MOST_TAPS).contains(&self.temporal_taps), || {
             format!("from 1 to {MOST_TAPS}; by default it is half the sampling rate")
         })?;
@@ -170,7 +177,7 @@ impl EegNetConfig {
         check("classes", self.classes, (2..=65536).contains(&self.classes), || "from 2 to 65536".into())?;
         let needed = self.pools[0] * self.pools[1];
         check("samples", self.samples, self.pooled()[1] > 0, || {
-            format!("at least {needed}, for both means")
+            format!("at least {needed}, the product of both pools")
         })?;
         let count = self.parameter_count();
         check("parameter_count", count, count <= MOST_NUMBERS, || format!("at most {MOST_NUMBERS}"))?;
@@ -191,7 +198,7 @@ impl EegNetConfig {
         Ok(())
     }
 
-    /// The parameters, in the order of the layers.
+    /// Returns the parameters in the order of the layers.
     pub(crate) fn layout(&self) -> Result<Layout, Error> {
         let (first, max_norm) = (self.spatial_rows(), self.max_norm);
         let mut tensors = vec![Tensor::euclidean("temporal.weight", &[self.filters, self.temporal_taps])];

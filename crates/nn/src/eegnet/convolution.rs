@@ -1,25 +1,26 @@
-//! Convolutions over time of many rows at once, each row with taps of its own, the rows in lanes.
+//! Convolutions over time of many rows at once. Each row has its own taps; rows are in lanes.
 
 use fedspd_manifold::Real;
 use fedspd_manifold::simd::{Kernel, Lanes, Simd};
 
 use super::shape::LANES;
 
-/// `out[t] = sum_k taps[k] input[t + k]` for `[time][rows]` tensors; `input` has `taps - 1` more samples than `out`.
+/// Computes `out[t] = sum_k taps[k] input[t + k]` for `[time][rows]` tensors. `input` has
+/// `taps - 1` more samples than `out`.
 pub(super) fn convolve<T: Real>(simd: Simd, rows: usize, taps: &[T], input: &[T], out: &mut [T]) {
     simd.run(Sliding { rows, weights: taps, input, out, add: false });
 }
 
-/// `out[k] += sum_t signal[t] input[t + k]`: the gradient with respect to the taps.
+/// Computes `out[k] += sum_t signal[t] input[t + k]`: the gradient with respect to the taps.
 pub(super) fn correlate<T: Real>(simd: Simd, rows: usize, signal: &[T], input: &[T], out: &mut [T]) {
     simd.run(Sliding { rows, weights: signal, input, out, add: true });
 }
 
-/// Outputs computed together where the window stays in registers: it, as many sums and a weight fit
-/// 32 of them.
+/// Number of outputs computed together with the window in registers. The window, as many sums and
+/// one weight fit in 32 registers.
 const WINDOW: usize = 12;
 
-/// Both are sums of products along a window that slides over the input.
+/// Sums of products along a window that slides over the input: the common form of both functions.
 struct Sliding<'a, T> {
     rows: usize,
     weights: &'a [T],
@@ -33,25 +34,26 @@ impl<T: Real> Kernel<T> for Sliding<'_, T> {
 
     #[inline(always)]
     fn run<V: Lanes<Scalar = T>>(mut self) {
-        // Twelve sums at a time: enough to hide the latency of the multiply-add, few enough for sixteen registers.
+        // Twelve sums at a time hide the latency of the multiply-add and fit in sixteen registers.
         for first in (0..self.rows).step_by(LANES) {
-            match LANES / V::Part::WIDTH {
-                1 => self.slide::<V::Part, 12, 1>(first),
-                2 => self.slide::<V::Part, 6, 2>(first),
-                4 => self.slide::<V::Part, 3, 4>(first),
-                _ => self.slide::<V::Part, 1, 8>(first),
+            match LANES / V::Vector::WIDTH {
+                1 => self.slide::<V::Vector, 12, 1>(first),
+                2 => self.slide::<V::Vector, 6, 2>(first),
+                4 => self.slide::<V::Vector, 3, 4>(first),
+                _ => self.slide::<V::Vector, 1, 8>(first),
             }
         }
     }
 }
 
 impl<T: Real> Sliding<'_, T> {
-    /// The rows of one group, which `P` vectors hold, from row `first` on; `N` outputs at a time.
+    /// Processes one group of rows, held by `P` vectors, from row `first`; `N` outputs at a time.
     #[inline(always)]
     fn slide<V: Lanes<Scalar = T>, const N: usize, const P: usize>(&mut self, first: usize) {
         let count = self.out.len() / self.rows;
         let mut place = 0;
-        // The usual network has one group: with the distance between samples known, no access needs a check.
+        // The usual network has one group. With a known distance between samples, no access needs a
+        // bounds check.
         if self.rows == LANES {
             while V::REGISTERS >= 32 && P == 1 && place + WINDOW <= count {
                 self.turning::<V>(place);
@@ -61,7 +63,7 @@ impl<T: Real> Sliding<'_, T> {
                 self.several::<V, N, P, LANES>(0, place);
                 place += N;
             }
-            // What is left of a gradient with respect to few taps: four chains still overlap, one
+            // The remainder of a gradient with respect to few taps: four chains still overlap, one
             // does not.
             while N > 4 && place + 4 <= count {
                 self.several::<V, 4, P, LANES>(0, place);
@@ -74,9 +76,9 @@ impl<T: Real> Sliding<'_, T> {
         }
     }
 
-    /// [`WINDOW`] outputs from `place` on, with the window in registers: each sample is loaded
-    /// once, not once for every output. Then the multiply-adds set the pace (two a cycle), not the
-    /// loads.
+    /// Computes [`WINDOW`] outputs from `place`, with the window in registers. Each sample is
+    /// loaded once, and not once per output. The multiply-adds (two per cycle) then limit the
+    /// speed, not the loads.
     #[inline(always)]
     fn turning<V: Lanes<Scalar = T>>(&mut self, place: usize) {
         let mut sums = [V::zero(); WINDOW];
@@ -96,8 +98,7 @@ impl<T: Real> Sliding<'_, T> {
         let (turning, rest) = self.weights.split_at(turns * WINDOW * LANES);
         let coming = input[WINDOW * LANES..].chunks_exact(WINDOW * LANES);
         for (weights, coming) in turning.chunks_exact(WINDOW * LANES).zip(coming) {
-            // Written out, because registers have no index: in a loop the window would live in
-            // memory.
+            // Unrolled, because registers have no index: in a loop the window would live in memory.
             macro_rules! taps {
                 ($($tap:literal)*) => {$(
                     let weight = V::load(&weights[$tap * LANES..($tap + 1) * LANES]);
@@ -121,7 +122,8 @@ impl<T: Real> Sliding<'_, T> {
         }
     }
 
-    /// `N` outputs from `place` on. `ROWS` is the distance between samples if it is known, otherwise 0.
+    /// Computes `N` outputs from `place`. `ROWS` is the distance between samples if known,
+    /// otherwise 0.
     #[inline(always)]
     fn several<V: Lanes<Scalar = T>, const N: usize, const P: usize, const ROWS: usize>(
         &mut self,

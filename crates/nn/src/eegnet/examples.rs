@@ -1,4 +1,4 @@
-//! Labelled raw trials, and what the network computes of them once.
+//! Labelled raw trials and their precomputed statistics.
 
 use std::sync::Arc;
 
@@ -7,7 +7,8 @@ use fedspd_manifold::Real;
 use super::lags::Lags;
 use crate::{Error, check};
 
-/// Raw trials of equal length with their labels. The samples are held once, however many clients read them: a client is a list of trials.
+/// Raw trials of equal length with their labels. All clients share one copy of the samples; a
+/// client is a list of trials.
 #[derive(Clone, Debug)]
 pub struct RawTrials<T> {
     channels: usize,
@@ -18,11 +19,12 @@ pub struct RawTrials<T> {
 }
 
 impl<T: Real> RawTrials<T> {
-    /// Trials one after the other, each sample after sample with all channels.
+    /// Creates trials from contiguous samples: trial by trial, sample by sample, all channels of a
+    /// sample together.
     ///
     /// # Errors
-    /// [`Error::Config`] for an empty shape, [`Error::Length`] if the samples do not fit the labels, [`Error::Label`], [`Error::Sample`] for a number that
-    /// is not finite.
+    /// [`Error::Config`] for an empty shape, [`Error::Length`] if the numbers of samples and labels
+    /// do not match, [`Error::Label`], [`Error::Sample`] for a number that is not finite.
     pub fn new(
         channels: usize,
         length: usize,
@@ -47,44 +49,44 @@ impl<T: Real> RawTrials<T> {
         Ok(Self { channels, length, classes, samples, labels })
     }
 
-    /// The number of trials.
+    /// Returns the number of trials.
     pub fn len(&self) -> usize {
         self.labels.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no trials.
     pub fn is_empty(&self) -> bool {
         self.labels.is_empty()
     }
 
-    /// Channels of a trial.
+    /// Returns the channels of a trial.
     pub fn channels(&self) -> usize {
         self.channels
     }
 
-    /// Samples of a trial.
+    /// Returns the samples of a trial.
     pub fn length(&self) -> usize {
         self.length
     }
 
-    /// The number of classes.
+    /// Returns the number of classes.
     pub fn classes(&self) -> usize {
         self.classes
     }
 
-    /// The class of each trial.
+    /// Returns the class of each trial.
     pub fn labels(&self) -> &[usize] {
         &self.labels
     }
 
-    /// The samples of a trial.
+    /// Returns the samples of one trial.
     pub fn trial(&self, trial: usize) -> &[T] {
         let size = self.channels * self.length;
         &self.samples[trial * size..(trial + 1) * size]
     }
 }
 
-/// Raw trials as the network reads them, with their lag statistics if they are for training.
+/// Raw trials as input of the network, with lag statistics if they are for training.
 #[derive(Clone, Debug)]
 pub struct EegExamples<T> {
     pub(super) trials: RawTrials<T>,
@@ -92,17 +94,18 @@ pub struct EegExamples<T> {
 }
 
 impl<T: Real> EegExamples<T> {
-    /// The class of each trial.
+    /// Returns the class of each trial.
     pub fn labels(&self) -> &[usize] {
         self.trials.labels()
     }
 
-    /// The trials.
+    /// Returns the trials.
     pub fn trials(&self) -> &RawTrials<T> {
         &self.trials
     }
 
-    /// Bytes of the lag statistics: `4 Kt (Kt + 3)` for each trial, and none without.
+    /// Returns the size of the lag statistics in bytes: `4 Kt (Kt + 3)` per trial, or 0 without
+    /// them.
     pub fn cached_bytes(&self) -> usize {
         self.lags.as_ref().map_or(0, Lags::bytes)
     }

@@ -1,4 +1,5 @@
-//! Lag statistics of trials: all that batch normalisation after the temporal convolution needs to know of the data.
+//! Lag statistics of trials: the only data that batch normalisation after the temporal convolution
+//! needs.
 //!
 //! With `x~` a trial padded by zeros (`p` before), over channels `c` and output samples `t`:
 //!
@@ -7,11 +8,13 @@
 //! R[k, l] = sum x~[c, t+k-p] x~[c, t+l-p]       mean of its square:              h^T R h / N
 //! ```
 //!
-//! A row of R follows from the one before by what enters and leaves the window, `R[k+1, l+1] = R[k, l] - <x~[k-p], x~[l-p]> + <x~[T+k-p], x~[T+l-p]>`, so
-//! only the first row is a sum over all samples.
+//! A row of R follows from the previous one by the samples that enter and leave the window:
+//! `R[k+1, l+1] = R[k, l] - <x~[k-p], x~[l-p]> + <x~[T+k-p], x~[T+l-p]>`. Only the first row is a
+//! sum over all samples.
 //!
-//! They are `f64` whatever the samples are: the variance is the difference of a mean square and a squared mean, in which an offset of the channels cancels.
-//! R is symmetric, so its upper triangle is enough.
+//! They are `f64` for any type of samples. The variance is the difference of a mean square and a
+//! squared mean, in which a channel offset causes cancellation. R is symmetric, so its upper
+//! triangle is enough.
 
 use fedspd_manifold::Real;
 use fedspd_manifold::simd::Simd;
@@ -20,7 +23,7 @@ use super::convolution::correlate;
 use super::examples::RawTrials;
 use super::shape::{LANES, padding};
 
-/// The statistics of each trial: `m`, then the rows of R from their diagonals on.
+/// The statistics of each trial: `m`, then the rows of R from their diagonals.
 #[derive(Clone, Debug)]
 pub(super) struct Lags {
     taps: usize,
@@ -28,7 +31,7 @@ pub(super) struct Lags {
 }
 
 impl Lags {
-    /// Of all trials, for filters with so many taps.
+    /// Computes the statistics of all trials, for filters with `taps` taps.
     pub(super) fn new<T: Real>(simd: Simd, trials: &RawTrials<T>, taps: usize) -> Self {
         use rayon::prelude::*;
         let mut values = vec![0.0; trials.len() * size(taps)];
@@ -47,18 +50,18 @@ impl Lags {
         size_of_val(&self.values[..])
     }
 
-    /// `m` and R of a trial.
+    /// Returns `m` and R of a trial.
     pub(super) fn trial(&self, trial: usize) -> &[f64] {
         &self.values[trial * size(self.taps)..(trial + 1) * size(self.taps)]
     }
 }
 
-/// The numbers of one trial.
+/// Returns the number of values per trial.
 pub(super) fn size(taps: usize) -> usize {
     taps + taps * (taps + 1) / 2
 }
 
-/// `R h`, from the upper triangle of R.
+/// Computes `R h` from the upper triangle of R.
 pub(super) fn product<T: Real>(h: &[T], mut triangle: &[f64], out: &mut [f64]) {
     out.fill(0.0);
     for k in 0..h.len() {
@@ -66,7 +69,7 @@ pub(super) fn product<T: Real>(h: &[T], mut triangle: &[f64], out: &mut [f64]) {
         triangle = rest;
         let own = h[k].to_f64();
         let mut sum = row[0] * own;
-        // What is right of the diagonal stands below it too.
+        // Entries right of the diagonal also count below it.
         for ((below, x), h) in out[k + 1..].iter_mut().zip(&row[1..]).zip(&h[k + 1..]) {
             sum += x * h.to_f64();
             *below += x * own;
@@ -79,7 +82,7 @@ pub(super) fn product<T: Real>(h: &[T], mut triangle: &[f64], out: &mut [f64]) {
 struct Group {
     taps: usize,
     length: usize,
-    /// `[time][lane]`, with the padding around the samples; unused lanes are zero.
+    /// `[time][lane]`, with padding around the samples; unused lanes are zero.
     padded: Vec<f64>,
     /// `[lag][lane]`
     first: Vec<f64>,
@@ -91,7 +94,7 @@ impl Group {
         Self { taps, length, padded: vec![0.0; (length + taps - 1) * LANES], first: vec![0.0; taps * LANES] }
     }
 
-    /// Adds the statistics of a trial, group by group of its channels.
+    /// Adds the statistics of a trial, one group of channels at a time.
     fn add_trial<T: Real>(&mut self, simd: Simd, trials: &RawTrials<T>, trial: usize, out: &mut [f64]) {
         let (x, channels) = (trials.trial(trial), trials.channels());
         for first in (0..channels).step_by(LANES) {
@@ -107,7 +110,7 @@ impl Group {
         }
     }
 
-    /// Adds the statistics of the channels that are loaded.
+    /// Adds the statistics of the loaded channels.
     fn add(&mut self, simd: Simd, out: &mut [f64]) {
         let (taps, length, pad) = (self.taps, self.length, padding(self.taps));
         self.first.fill(0.0);
@@ -120,13 +123,13 @@ impl Group {
             sum += total(row(length + k - 1)) - total(row(k - 1));
             m[k] += sum;
         }
-        // Along the diagonals. Row k begins `taps - k + 1` places after the one above.
+        // Along the diagonals. Row k starts `taps - k + 1` entries after the previous row.
         for (lag, first) in self.first.chunks_exact(LANES).enumerate() {
             let mut sum = total(first);
             let mut place = lag;
             r[place] += sum;
             for k in 1..taps - lag {
-                // Most of what enters and leaves is padding.
+                // Skip the padding, which makes up most of the entering and leaving samples.
                 if k + lag <= pad {
                     sum += dot(row(length + k - 1), row(length + k + lag - 1));
                 }
@@ -140,7 +143,7 @@ impl Group {
     }
 }
 
-/// The sum of rows of lanes: lane by lane, then over the lanes.
+/// Sums rows of lanes: first over the rows, then over the lanes.
 fn total(rows: &[f64]) -> f64 {
     let mut sums = [0.0; LANES];
     for row in rows.chunks_exact(LANES) {

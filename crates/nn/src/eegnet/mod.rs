@@ -1,4 +1,5 @@
-//! EEGNet: temporal, spatial and separable convolutions with batch normalisation, and a linear head (Lawhern et al. 2018).
+//! EEGNet: temporal, spatial and separable convolutions with batch normalisation, and a linear head
+//! (Lawhern et al. 2018).
 //!
 //! ```text
 //! temporal   1 x Kt, F1 filters, same padding      BN1
@@ -7,16 +8,21 @@
 //! head       linear
 //! ```
 //!
-//! The first block is never computed as written. Up to the batch statistics it is linear, so space is mixed first (channels to `F1 D` rows) and
-//! these rows are convolved; BN1's statistics, of a tensor that is never formed, follow from lag statistics of the data alone (`lags`). With `h` a temporal
-//! filter, `w` a spatial one, `mu` and `v` the mean and variance of `h * x` over the batch, `gamma`, `beta` and `e` BN1's scale, shift and epsilon:
+//! The first block is computed in another order. Up to the batch statistics it is linear, so the
+//! spatial mixing comes first (channels to `F1 D` rows), and the convolution acts on these rows.
+//! The statistics of BN1 belong to a tensor that is never formed; they follow from lag statistics
+//! of the data (`lags`). Let `h` be a temporal filter, `w` a spatial one, and `mu` and `v` the mean
+//! and variance of `h * x` over the batch. With `gamma`, `beta` and `e` the scale, shift and
+//! epsilon of BN1:
 //!
 //! ```text
 //! w . BN1(h * x) = a (h * (w . x)) + b (w . 1)      a = gamma / sqrt(v + e)      b = beta - a mu
 //! ```
 //!
-//! BN2 takes the constant out and sees the variance of `h * (w . x)` times `a^2`. So BN1 gets gradient through `a` alone: the loss depends on it by BN2's
-//! epsilon, and `a` on `h` by `v`, a quadratic form of `h`. Forward and backward are algebraically exact, batch statistics included.
+//! BN2 removes the constant and uses the variance of `h * (w . x)` times `a^2`. BN1 therefore gets
+//! gradient only through `a`. The loss depends on `a` through the epsilon of BN2. `a` depends on
+//! `h` through `v`, a quadratic form of `h`. Forward and backward passes are algebraically exact,
+//! batch statistics included.
 //!
 //! Tensors are `[time][rows]` with the rows in lanes.
 

@@ -8,10 +8,11 @@ use rand::RngExt;
 
 use super::lags::Lags;
 use super::{EegExamples, EegNetConfig, EegNetWorkspace, RawTrials};
+use crate::file::Network;
 use crate::model::implement_model;
 use crate::params::{Layout, ParamSet};
 use crate::seed::{Purpose, Seed};
-use crate::{Dropout, Error, Model};
+use crate::{Architecture, Dropout, Error, Input, InputShape, Model, ModelSettings};
 
 /// An EEGNet: its shape. Parameters are given to its methods, memory too.
 #[derive(Clone, Debug)]
@@ -119,4 +120,60 @@ impl<T: Real> EegNet<T> {
     }
 }
 
-implement_model!(EegNet, RawTrials, EegExamples, EegNetWorkspace: f32, f64);
+macro_rules! architecture {
+    ($($real:ty),*) => {$(
+        impl Architecture<$real> for EegNet<$real> {
+            const READS: Input = Input::Samples;
+
+            fn build(settings: &ModelSettings, shape: &InputShape) -> Result<Self, Error> {
+                let InputShape { channels, samples, sfreq, classes, .. } = *shape;
+                Self::new(EegNetConfig {
+                    dropout: settings.resolved_dropout(),
+                    fedbn: settings.fedbn,
+                    ..EegNetConfig::new(channels, samples, sfreq, classes)
+                })
+            }
+
+            fn restore(network: &Network) -> Result<Option<Self>, Error> {
+                let Network::EegNet(config) = network else { return Ok(None) };
+                Self::new(config.clone()).map(Some)
+            }
+
+            fn describe(&self) -> Network {
+                Network::EegNet(self.config.clone())
+            }
+
+            fn trials(
+                shape: &InputShape,
+                numbers: Vec<$real>,
+                labels: Vec<usize>,
+            ) -> Result<RawTrials<$real>, Error> {
+                RawTrials::new(shape.channels, shape.samples, shape.classes, numbers, labels)
+            }
+        }
+    )*};
+}
+
+architecture!(f32, f64);
+
+macro_rules! calibration {
+    ($real:ty) => {
+        /// Takes the statistics of batch normalisation from one batch of all trials.
+        fn calibrate(
+            &self,
+            parameters: &mut ParamSet<$real>,
+            examples: &EegExamples<$real>,
+            trials: &[usize],
+        ) -> Result<(), Error> {
+            // With a momentum of one, the running statistics after a batch are those of the batch.
+            let mut config = self.config.clone();
+            config.batch_norm.momentum = 1.0;
+            let net = Self::with_simd(config, self.simd)?;
+            let (mut workspace, mut gradient) = (net.workspace(1)?, vec![0.0; parameters.values().len()]);
+            net.loss_and_gradient(parameters, examples, trials, None, &mut workspace, &mut gradient)?;
+            parameters.take_statistics(&gradient)
+        }
+    };
+}
+
+implement_model!(EegNet, RawTrials, EegExamples, EegNetWorkspace, calibration: f32, f64);

@@ -1,4 +1,4 @@
-//! Batch normalisation: statistics of a batch, in a fixed order, and its backward pass.
+//! Batch normalisation: batch statistics in a fixed order of summation, and the backward pass.
 
 use fedspd_manifold::Real;
 use fedspd_manifold::simd::{Kernel, Lanes, Simd};
@@ -7,7 +7,7 @@ use super::BatchNorm;
 use super::weights::NormPlaces;
 use crate::Error;
 
-/// Sum and sum of squares about the mean of each row of one trial's tensor.
+/// Sum, and sum of squared deviations from the mean, of each row of one trial's tensor.
 #[derive(Clone, Debug)]
 pub(super) struct Moments<T> {
     pub(super) sums: Vec<T>,
@@ -36,16 +36,16 @@ impl<T: Real> Kernel<T> for Measure<'_, T> {
     #[inline(always)]
     fn run<V: Lanes<Scalar = T>>(self) {
         let rows = self.moments.sums.len();
-        let share = V::Part::splat(T::from_f64(rows as f64 / self.tensor.len() as f64));
-        for first in (0..rows).step_by(V::Part::WIDTH) {
-            let mut sum = V::Part::zero();
+        let share = V::Vector::splat(T::from_f64(rows as f64 / self.tensor.len() as f64));
+        for first in (0..rows).step_by(V::Vector::WIDTH) {
+            let mut sum = V::Vector::zero();
             for sample in self.tensor.chunks_exact(rows) {
-                sum = sum + V::Part::load(&sample[first..]);
+                sum = sum + V::Vector::load(&sample[first..]);
             }
             let mean = sum * share;
-            let mut squares = V::Part::zero();
+            let mut squares = V::Vector::zero();
             for sample in self.tensor.chunks_exact(rows) {
-                let difference = V::Part::load(&sample[first..]) - mean;
+                let difference = V::Vector::load(&sample[first..]) - mean;
                 squares = difference.mul_add(difference, squares);
             }
             sum.store(&mut self.moments.sums[first..]);
@@ -66,10 +66,11 @@ impl Batch {
         Self { means: vec![0.0; rows], variances: vec![0.0; rows] }
     }
 
-    /// Of trials with so many samples each, in their order.
+    /// Combines trials of `samples` samples each, in their order.
     ///
     /// # Errors
-    /// [`Error::Diverged`] for a variance that is not finite: one over its root would be a harmless zero.
+    /// [`Error::Diverged`] for a variance that is not finite: the inverse of its root would be a
+    /// plausible zero.
     pub(super) fn combine<'a, T: Real + 'a>(
         &mut self,
         samples: usize,
@@ -90,16 +91,16 @@ impl Batch {
     }
 }
 
-/// A variance, if it is finite.
+/// Returns a variance if it is finite.
 pub(super) fn finite_variance(variance: f64) -> Result<f64, Error> {
     if variance.is_finite() {
         return Ok(variance);
     }
-    Err(Error::Diverged { what: "the variance of a row that batch normalisation sees", value: variance })
+    Err(Error::Diverged { what: "the variance of a row before batch normalisation", value: variance })
 }
 
-/// Sums over a trial that the backward pass needs of each row: of the gradient at the output, and of its product with what the row deviates
-/// from its mean.
+/// Sums over a trial for the backward pass, per row. `sums` adds the gradient at the output;
+/// `products` adds its product with the deviation of the row from its mean.
 #[derive(Clone, Debug)]
 pub(super) struct Pulls<T> {
     pub(super) sums: Vec<T>,
@@ -111,7 +112,7 @@ impl<T: Real> Pulls<T> {
         Self { sums: vec![T::ZERO; rows], products: vec![T::ZERO; rows] }
     }
 
-    /// Adds the trials' sums in their order; both in `f64`.
+    /// Adds the sums of the trials in their order, in `f64`.
     pub(super) fn combine<'a>(
         trials: &(impl Iterator<Item = &'a Self> + Clone),
         sums: &mut [f64],
@@ -126,14 +127,14 @@ impl<T: Real> Pulls<T> {
     }
 }
 
-/// What one normalisation does in a step, row by row.
+/// Coefficients of one normalisation in a step, per row.
 pub(super) struct Norm<T> {
     pub(super) batch: Batch,
-    /// Forth: `scale x + offset`, with the slope of what comes before in it.
+    /// Forward: `scale x + offset`, with the slope of the previous layer included.
     pub(super) scale: Vec<T>,
     pub(super) offset: Vec<T>,
     pub(super) means: Vec<T>,
-    /// Back: `a g + b x + c`.
+    /// Backward: `a g + b x + c`.
     pub(super) back: [Vec<T>; 3],
     pub(super) pulls: [Vec<f64>; 2],
 }
@@ -151,7 +152,8 @@ impl<T: Real> Norm<T> {
         }
     }
 
-    /// The map of the batch's statistics: the input is `slope x` plus a constant, which the mean takes out.
+    /// Computes the affine map from the batch statistics. The input is `slope x` plus a constant,
+    /// which the mean removes.
     pub(super) fn prepare(
         &mut self,
         places: &NormPlaces,
@@ -168,14 +170,15 @@ impl<T: Real> Norm<T> {
             self.scale[row] = T::from_f64(scale);
             self.offset[row] = T::from_f64(shift - scale * mean);
             self.means[row] = T::from_f64(mean);
-            // With g the gradient at the output and s = inverse slope: scale (g - mean(g) - s^2 (x - mean) mean(g (x - mean))). What
-            // depends on g is filled in by `pull_back`.
+            // With g the gradient at the output and s = inverse slope: scale (g - mean(g) - s^2 (x
+            // - mean) mean(g (x - mean))). `pull_back` fills in the terms that depend on g.
             self.back[0][row] = T::from_f64(scale);
             self.back[1][row] = T::from_f64(scale * (inverse * slope).powi(2));
         }
     }
 
-    /// Adds up the trials' sums and completes the coefficients of the way back, for so many samples in all.
+    /// Adds the sums of the trials and completes the coefficients of the backward pass, for `count`
+    /// samples in all.
     pub(super) fn pull_back<'a>(
         &mut self,
         trials: &(impl Iterator<Item = &'a Pulls<T>> + Clone),

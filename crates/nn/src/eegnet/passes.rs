@@ -1,4 +1,4 @@
-//! What the passes of a step do with one trial.
+//! The passes of a step for one trial.
 
 use fedspd_manifold::simd::Simd;
 use fedspd_manifold::{Left, Real, multiply, multiply_add};
@@ -12,7 +12,7 @@ use super::shape::{Shape, padding};
 use super::slot::Slot;
 use super::weights::Weights;
 
-/// The weights as the kernels read them, forth and back.
+/// The weights in the layout of the kernels, forward and backward.
 pub(super) struct Kernels<T> {
     pub(super) weights: Weights<T>,
     pub(super) temporal_back: Aligned<T>,
@@ -23,11 +23,11 @@ pub(super) struct Kernels<T> {
 
 /// The scratch memory of one thread.
 pub(super) struct Worker<T> {
-    /// The gradient after the temporal convolution, with zeros around it.
+    /// The gradient after the temporal convolution, padded with zeros.
     pub(super) first: Aligned<T>,
     /// The gradient after the spatial mixture.
     pub(super) mixed: Aligned<T>,
-    /// The gradient after the depthwise convolution, with zeros around it, and before it.
+    /// The gradient after the depthwise convolution, padded with zeros, and before it.
     pub(super) depthwise: Aligned<T>,
     pub(super) pooled: Aligned<T>,
     pub(super) second: Aligned<T>,
@@ -35,7 +35,7 @@ pub(super) struct Worker<T> {
     pub(super) logits: Aligned<T>,
 }
 
-/// Space is mixed, then rows are convolved.
+/// Mixes channels, then convolves rows.
 pub(super) fn first_block<T: Real>(
     shape: &Shape,
     simd: Simd,
@@ -109,8 +109,8 @@ pub(super) fn head<T: Real>(
     multiply_add(simd, Left::Plain, size, &kernels.weights.head, &slot.features, logits);
 }
 
-/// From the gradient of the logits to that at the output of BN3.
-#[allow(clippy::too_many_arguments)] // everything that a pass touches, by name
+/// Maps the gradient of the logits to the output of BN3.
+#[allow(clippy::too_many_arguments)] // everything that a pass uses, by name
 pub(super) fn head_back<T: Real>(
     shape: &Shape,
     simd: Simd,
@@ -141,8 +141,8 @@ pub(super) fn head_back<T: Real>(
     .run_on(simd);
 }
 
-/// From the output of BN3 to that of BN2.
-#[allow(clippy::too_many_arguments)] // everything that a pass touches, by name
+/// Maps the gradient from the output of BN3 to that of BN2.
+#[allow(clippy::too_many_arguments)] // everything that a pass uses, by name
 pub(super) fn separable_back<T: Real>(
     shape: &Shape,
     simd: Simd,
@@ -165,7 +165,7 @@ pub(super) fn separable_back<T: Real>(
     .run_on(simd);
     let size = (g, samples, f);
     multiply_add(simd, Left::Transposed, size, &worker.second, &slot.depthwise, &mut sums.pointwise);
-    // Zeros around it: before, as many as the padding leaves after the signal.
+    // Padded with zeros: as many before it as the forward padding has after the signal.
     let start = (shape.separable_taps - 1 - padding(shape.separable_taps)) * f;
     let inner = start..start + samples * f;
     let size = (samples, g, f);
@@ -192,8 +192,8 @@ pub(super) fn separable_back<T: Real>(
     .run_on(simd);
 }
 
-/// From the output of BN2 to the filters of the first block.
-#[allow(clippy::too_many_arguments)] // everything that a pass touches, by name
+/// Maps the gradient from the output of BN2 to the filters of the first block.
+#[allow(clippy::too_many_arguments)] // everything that a pass uses, by name
 pub(super) fn first_block_back<T: Real>(
     shape: &Shape,
     simd: Simd,
@@ -218,7 +218,7 @@ pub(super) fn first_block_back<T: Real>(
     .run_on(simd);
     correlate(simd, rows, &worker.first[inner], &slot.mixed, &mut sums.temporal);
     convolve(simd, rows, &kernels.temporal_back, &worker.first, &mut worker.mixed);
-    // Rows in the place of channels: the channels fill whole vectors.
+    // Rows take the role of channels here, so that the channels fill whole vectors.
     let size = (rows, shape.samples, shape.channels);
     multiply_add(
         simd,

@@ -2,15 +2,17 @@
 
 use super::EegNetConfig;
 
-/// Rows are padded to a multiple of this, which the lanes of every instruction set divide; padding rows are zero.
+/// Rows are padded with zeros to a multiple of this, which the lanes of every instruction set
+/// divide.
 pub(super) const LANES: usize = 16;
 
-/// The zeros before a signal that keep its length under a convolution with so many taps; torch's `same`.
+/// Returns the number of zeros before a signal that keep its length under a convolution; torch's
+/// `same`.
 pub(super) fn padding(taps: usize) -> usize {
     (taps - 1) / 2
 }
 
-/// Sizes that all parts of the network need.
+/// Sizes shared by all parts of the network.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
     pub(super) channels: usize,
@@ -18,10 +20,10 @@ pub(super) struct Shape {
     pub(super) classes: usize,
     pub(super) filters: usize,
     pub(super) depth: usize,
-    /// Rows after the spatial convolution, and with padding.
+    /// Rows after the spatial convolution, without and with padding.
     pub(super) first: usize,
     pub(super) first_lanes: usize,
-    /// Rows after the separable convolution, and with padding.
+    /// Rows after the separable convolution, without and with padding.
     pub(super) second: usize,
     pub(super) second_lanes: usize,
     pub(super) temporal_taps: usize,
@@ -51,7 +53,7 @@ impl Shape {
         }
     }
 
-    /// Numbers of the head's input, with padding.
+    /// Returns the size of the head's input, with padding.
     pub(super) fn features(&self) -> usize {
         self.pooled[1] * self.second_lanes
     }

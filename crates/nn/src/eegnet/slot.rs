@@ -1,4 +1,4 @@
-//! The memory of one trial of a batch, from the first pass of a step to the last.
+//! The memory of one trial of a batch during a step.
 
 use fedspd_manifold::Real;
 use rand::Rng;
@@ -9,27 +9,28 @@ use super::shape::Shape;
 use super::weights::Weights;
 use crate::model::Dropout;
 
-/// What a trial leaves behind for the passes to come. Tensors are `[time][rows]`.
+/// Intermediate results of a trial for later passes. Tensors are `[time][rows]`.
 pub(super) struct Slot<T> {
-    /// Which trial of the examples.
+    /// Index of the trial in the examples.
     pub(super) trial: usize,
     pub(super) label: usize,
-    /// Mixed in space, with zeros around it for the temporal convolution.
+    /// After the spatial mixing, padded with zeros for the temporal convolution.
     pub(super) mixed: Aligned<T>,
     /// After both convolutions of the first block.
     pub(super) first: Aligned<T>,
-    /// After ELU; on the way back, the gradient with respect to the normalised tensor.
+    /// After ELU; in the backward pass, the gradient with respect to the normalised tensor.
     pub(super) first_activated: Aligned<T>,
-    /// After the first pooling, with zeros around it for the depthwise convolution.
+    /// After the first pooling, padded with zeros for the depthwise convolution.
     pub(super) pooled: Aligned<T>,
     /// After the depthwise convolution.
     pub(super) depthwise: Aligned<T>,
     /// After the pointwise convolution.
     pub(super) second: Aligned<T>,
     pub(super) second_activated: Aligned<T>,
-    /// What the head sees.
+    /// The input of the head.
     pub(super) features: Aligned<T>,
-    /// What is kept after each pooling, 0 or one over the probability of being kept; empty without dropout.
+    /// Dropout masks after each pooling: 0, or one over the probability of being kept; empty
+    /// without dropout.
     pub(super) kept: [Aligned<T>; 2],
     pub(super) first_moments: Moments<T>,
     pub(super) second_moments: Moments<T>,
@@ -65,8 +66,9 @@ impl<T: Real> Slot<T> {
         }
     }
 
-    /// Draws what is kept: sample by sample, row by row, from the trial's own generator. 16 bits decide, so a number is kept with a probability that is a
-    /// multiple of 2^-16, and is divided by that one: the mean is exact.
+    /// Draws the dropout masks, sample by sample and row by row, from the trial's own generator. A
+    /// word of 16 bits decides, so the probability of keeping a number is a multiple of 2^-16.
+    /// Numbers are divided by this probability, so the mean is exact.
     pub(super) fn draw(&mut self, shape: &Shape, dropout: Dropout, place: u64, keep: f64) {
         let bound = (keep * 65536.0).round_ties_even().max(1.0) as u32;
         let scale = T::from_f64(65536.0 / f64::from(bound));
@@ -83,8 +85,8 @@ impl<T: Real> Slot<T> {
     }
 }
 
-/// Random 16-bit words. They are taken off the generator many at a time: it makes four blocks of 64
-/// bytes as fast as one.
+/// Random 16-bit words. They are drawn many at a time, because the generator makes four blocks of
+/// 64 bytes as fast as one.
 struct Words<R> {
     rng: R,
     bytes: [u8; 256],
@@ -92,7 +94,7 @@ struct Words<R> {
 }
 
 impl<R: Rng> Words<R> {
-    /// Fills places with what becomes of the next words.
+    /// Fills entries with `value` of the next words.
     fn fill<T>(&mut self, mut places: &mut [T], value: impl Fn(u16) -> T) {
         while !places.is_empty() {
             if self.used == self.bytes.len() {
@@ -110,12 +112,12 @@ impl<R: Rng> Words<R> {
     }
 }
 
-/// A run of trials whose gradients are added up one after the other.
+/// A run of trials whose gradients are summed in order.
 pub(super) struct Tile<T> {
-    /// The place of its first trial in the batch.
+    /// The index of its first trial in the batch.
     pub(super) first: usize,
     pub(super) slots: Vec<Slot<T>>,
-    /// How many slots the batch uses.
+    /// The number of slots in use.
     pub(super) used: usize,
     pub(super) sums: Weights<T>,
 }

@@ -1,4 +1,4 @@
-//! Parameters and gradients in the form that the kernels want: rows in lanes, padded with zeros.
+//! Parameters and gradients in the layout of the kernels: rows in lanes, padded with zeros.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use super::shape::Shape;
 use crate::Error;
 use crate::params::{Layout, Parameter};
 
-/// Where each parameter is among the values.
+/// Range of each parameter among the values.
 #[derive(Clone, Debug)]
 pub(super) struct Places {
     pub(super) temporal: Range<usize>,
@@ -21,7 +21,7 @@ pub(super) struct Places {
     pub(super) norms: [NormPlaces; 3],
 }
 
-/// Those of a normalisation.
+/// Ranges of one normalisation.
 #[derive(Clone, Debug)]
 pub(super) struct NormPlaces {
     pub(super) scale: Range<usize>,
@@ -58,14 +58,14 @@ impl Places {
     }
 }
 
-/// The weights as kernels read them, or sums of gradients with respect to them.
+/// The weights in the layout of the kernels, or sums of their gradients.
 #[derive(Clone)]
 pub(super) struct Weights<T> {
-    /// `[tap][row]`: the taps of a row's temporal filter.
+    /// `[tap][row]`: the taps of the temporal filter of a row.
     pub(super) temporal: Aligned<T>,
     /// `[channel][row]`
     pub(super) spatial: Aligned<T>,
-    /// `[row][channel]`, of sums of gradients alone: there the channels fill whole vectors.
+    /// `[row][channel]`, only for sums of gradients: the channels then fill whole vectors.
     pub(super) spatial_rows: Aligned<T>,
     /// `[tap][row]`
     pub(super) depthwise: Aligned<T>,
@@ -90,7 +90,7 @@ impl<T: Real> Weights<T> {
         }
     }
 
-    /// Takes the parameters over.
+    /// Copies the parameters.
     pub(super) fn load(&mut self, shape: &Shape, places: &Places, values: &[T]) {
         self.each(shape, places, |own, place| *own = values[place]);
     }
@@ -101,7 +101,7 @@ impl<T: Real> Weights<T> {
         }
     }
 
-    /// Adds another.
+    /// Adds other sums.
     pub(super) fn add(&mut self, other: &mut Self) {
         for (own, other) in self.parts().into_iter().zip(other.parts()) {
             for (own, &other) in own.iter_mut().zip(&*other) {
@@ -110,7 +110,8 @@ impl<T: Real> Weights<T> {
         }
     }
 
-    /// Writes sums of gradients to their places. Rows that share a temporal filter add up.
+    /// Writes sums of gradients to the parameters' ranges. Rows with the same temporal filter add
+    /// up.
     pub(super) fn unload(&mut self, shape: &Shape, places: &Places, gradient: &mut [T]) {
         for row in 0..shape.first {
             for channel in 0..shape.channels {
@@ -141,7 +142,7 @@ impl<T: Real> Weights<T> {
         ]
     }
 
-    /// Visits every number with the place of its parameter.
+    /// Visits every number with the index of its parameter.
     fn each(&mut self, shape: &Shape, places: &Places, mut visit: impl FnMut(&mut T, usize)) {
         let (taps, lanes) = (shape.temporal_taps, shape.first_lanes);
         for row in 0..shape.first {
@@ -181,7 +182,7 @@ impl<T: Real> Weights<T> {
     }
 }
 
-/// `[a][b]` becomes `[b][a]`.
+/// Transposes `[a][b]` to `[b][a]`.
 pub(super) fn transpose<T: Copy>(columns: usize, from: &[T], to: &mut [T]) {
     let rows = from.len() / columns;
     for (i, row) in from.chunks_exact(columns).enumerate() {
@@ -191,7 +192,7 @@ pub(super) fn transpose<T: Copy>(columns: usize, from: &[T], to: &mut [T]) {
     }
 }
 
-/// The last tap first: the taps of the way back.
+/// Reverses the order of the taps, for the backward pass.
 pub(super) fn reverse<T: Copy>(rows: usize, from: &[T], to: &mut [T]) {
     for (from, to) in from.chunks_exact(rows).rev().zip(to.chunks_exact_mut(rows)) {
         to.copy_from_slice(from);

@@ -1,14 +1,20 @@
-//! The passes over a batch, on one thread or several, with the same bytes.
+//! The passes over a batch, on one or several threads, with the same bytes.
 //!
-//! Batch normalisation needs sums over the whole batch, so a step is a sequence of passes over the trials with a little arithmetic between them:
+//! Batch normalisation needs sums over the whole batch. A step is therefore a sequence of passes
+//! over the trials, with a little arithmetic between them:
 //!
 //! ```text
-//! forth  mix space, convolve, measure | BN2, ELU, mean, dropout, separable convolution, measure | BN3, ELU, mean, dropout, head, loss
-//! back   head, to BN3's output        | BN3, separable convolution, to BN2's output             | BN2, temporal and spatial filters
+//! forward   mix space, convolve, measure
+//!           BN2, ELU, mean, dropout, separable convolution, measure
+//!           BN3, ELU, mean, dropout, head, loss
+//! backward  head, to BN3's output
+//!           BN3, separable convolution, to BN2's output
+//!           BN2, temporal and spatial filters
 //! ```
 //!
-//! Trials are cut into tiles of [`TILE`], whatever the number of threads. Gradients of a tile are added trial by trial, those of the tiles in order;
-//! sums for batch statistics are added trial by trial in `f64`. So the order of all additions is fixed.
+//! Trials are split into tiles of [`TILE`], for any number of threads. Gradients of a tile are
+//! added trial by trial, and those of the tiles in order. Sums for batch statistics are added trial
+//! by trial in `f64`. The order of all additions is therefore fixed.
 
 use std::sync::Arc;
 
@@ -32,10 +38,11 @@ use crate::model::{Dropout, check_batch, check_parameters};
 use crate::params::{Layout, ParamSet};
 use crate::{Error, check};
 
-/// Trials in a tile: few enough for four threads in a batch of 64.
+/// Trials per tile, small enough for four threads in a batch of 64.
 const TILE: usize = 16;
 
-/// The memory of an [`crate::EegNet`]'s passes. It grows to the largest batch seen and allocates nothing after that.
+/// The memory of an [`crate::EegNet`]'s passes. It grows to the largest batch and then allocates
+/// nothing.
 pub struct EegNetWorkspace<T: Real> {
     layout: Arc<Layout>,
     shape: Shape,
@@ -45,15 +52,17 @@ pub struct EegNetWorkspace<T: Real> {
     simd: Simd,
     kernels: Kernels<T>,
     norms: [Norm<T>; 2],
-    /// Sums of the lag statistics over the batch, divided by the size of the tensor that is never formed.
+    /// Sums of the lag statistics over the batch, divided by the size of the tensor that is never
+    /// formed.
     lags: Vec<f64>,
     /// `R h` of each temporal filter.
     filter_lags: Vec<f64>,
-    /// For each temporal filter: the statistics of its output, and its slope `a = scale / sqrt(variance + epsilon)`.
+    /// For each temporal filter: the statistics of its output, and its slope
+    /// `a = scale / sqrt(variance + epsilon)`.
     filtered: Vec<Filtered>,
     tiles: Vec<Tile<T>>,
     workers: Vec<Worker<T>>,
-    /// Trials of the last pass, if it was one of training.
+    /// The number of trials in the last pass if it was a training pass, otherwise 0.
     trained: usize,
 }
 
@@ -109,7 +118,7 @@ impl<T: Real> EegNetWorkspace<T> {
         })
     }
 
-    /// Checks everything, takes the parameters over, and gives every trial its slot.
+    /// Checks the input, copies the parameters, and assigns a slot to every trial.
     fn load(
         &mut self,
         parameters: &ParamSet<T>,
@@ -189,12 +198,14 @@ impl<T: Real> EegNetWorkspace<T> {
         Ok(loss)
     }
 
-    /// The logits of each trial of the last training pass; none if evaluation or an error came after it.
+    /// Returns the logits of each trial of the last training pass; none after an evaluation or an
+    /// error.
     pub fn training_logits(&self) -> impl Iterator<Item = &[T]> {
         slots(&self.tiles).take(self.trained).map(|slot| &slot.logits[..])
     }
 
-    /// From the trials to the input of BN3, with the statistics of BN2 and BN3.
+    /// Computes the forward pass from the trials to the input of BN3, with the statistics of BN2
+    /// and BN3.
     fn forth(
         &mut self,
         values: &[T],
@@ -230,7 +241,8 @@ impl<T: Real> EegNetWorkspace<T> {
         Ok(())
     }
 
-    /// From the input of BN3 to the mean loss, and from there back to the filters; gradients are added up tile by tile.
+    /// Computes the forward pass from the input of BN3 to the mean loss, and the backward pass to
+    /// the filters. Gradients are added tile by tile.
     fn back(&mut self, examples: &EegExamples<T>, count: usize, dropout: bool) -> Result<T, Error> {
         let (shape, simd, kernels) = (self.shape, self.simd, &self.kernels);
         let (workers, tiles) = (&mut self.workers, &mut self.tiles[..count.div_ceil(TILE)]);
@@ -269,7 +281,7 @@ impl<T: Real> EegNetWorkspace<T> {
         Ok(slots(tiles).fold(T::ZERO, |sum, slot| sum + slot.loss) * share)
     }
 
-    /// Sums the lag statistics of the batch and takes mean and variance of every filter's output from them.
+    /// Sums the lag statistics of the batch and derives mean and variance of every filter's output.
     fn measure_filters(
         &mut self,
         values: &[T],
@@ -279,14 +291,10 @@ impl<T: Real> EegNetWorkspace<T> {
         let (taps, shape) = (self.shape.temporal_taps, &self.shape);
         let Some(lags) = examples.lags.as_ref().filter(|lags| lags.taps() == taps) else {
             let found = examples.lags.as_ref().map_or_else(
-                || "none: they were prepared for use alone".into(),
-                |lags| format!("those for {}", lags.taps()),
+                || "none: they were prepared for evaluation only".into(),
+                |lags| format!("{} taps", lags.taps()),
             );
-            return Err(Error::Mismatch {
-                what: "lag statistics for",
-                expected: format!("{taps} taps"),
-                found,
-            });
+            return Err(Error::Mismatch { what: "lag statistics", expected: format!("{taps} taps"), found });
         };
         self.lags.fill(0.0);
         for &trial in batch {
@@ -306,7 +314,7 @@ impl<T: Real> EegNetWorkspace<T> {
             lags::product(h, r, rh);
             let mean = dot(h, m);
             let square = dot(h, rh);
-            // Rounding may leave a constant less than nothing; a NaN stays.
+            // Rounding may make the variance of a constant negative. A NaN stays.
             let variance = square - mean * mean;
             let variance = finite_variance(if variance < 0.0 { 0.0 } else { variance })?;
             let slope = scale.to_f64() / (variance + self.batch_norm.epsilon).sqrt();
@@ -315,7 +323,8 @@ impl<T: Real> EegNetWorkspace<T> {
         Ok(())
     }
 
-    /// The gradients of scales and shifts, that of the temporal filters through their statistics, and the next running statistics.
+    /// Computes the gradients of scales and shifts, the gradient of the temporal filters through
+    /// their statistics, and the next running statistics.
     fn norm_gradients(&self, values: &[T], count: usize, gradient: &mut [T]) {
         let (shape, BatchNorm { momentum, epsilon }) = (&self.shape, self.batch_norm);
         let mut set = |place: usize, value: f64| gradient[place] = T::from_f64(value);
@@ -344,7 +353,8 @@ impl<T: Real> EegNetWorkspace<T> {
                 let inverse = 1.0 / (slope * slope * first.batch.variances[row] + epsilon).sqrt();
                 let scale = values[places2.scale.start + row].to_f64();
                 let product = first.pulls[1][row];
-                // BN2 takes out what BN1 scales, but for its epsilon: that is all the gradient that comes through.
+                // BN2 removes the scale of BN1 except for its epsilon, so only this gradient
+                // remains.
                 pull += scale * epsilon * inverse.powi(3) * product;
                 set(places2.scale.start + row, inverse * slope * product);
                 set(places2.shift.start + row, first.pulls[0][row]);
@@ -355,7 +365,7 @@ impl<T: Real> EegNetWorkspace<T> {
                 set(places2.variance.start + row, running(places2.variance.start + row, batch_variance));
             }
             set(places1.scale.start + filter, pull / (variance + epsilon).sqrt());
-            // A constant is taken out by BN2.
+            // BN2 removes a constant.
             set(places1.shift.start + filter, 0.0);
             set(places1.mean.start + filter, running(places1.mean.start + filter, mean));
             let batch_variance = unbiased(variance, n * shape.channels);
@@ -388,7 +398,8 @@ impl<T: Real> EegNetWorkspace<T> {
             return Err(Error::Length { what: "the output", expected, found });
         }
         let (shape, simd, values) = (self.shape, self.simd, parameters.values());
-        // As many at a time as a large training batch has, so that memory does not grow with what is evaluated.
+        // At most the size of a large training batch, so that memory does not grow with the number
+        // of trials.
         for (batch, logits) in batch.chunks(4 * TILE).zip(logits.chunks_mut(4 * TILE * shape.classes)) {
             self.load(parameters, examples, batch)?;
             let BatchNorm { epsilon, .. } = self.batch_norm;
@@ -436,12 +447,12 @@ impl<T: Real> EegNetWorkspace<T> {
     }
 }
 
-/// The slots in use, in the order of the batch.
+/// Returns the slots in use, in the order of the batch.
 fn slots<T>(tiles: &[Tile<T>]) -> impl Iterator<Item = &Slot<T>> + Clone {
     tiles.iter().flat_map(|tile| &tile.slots[..tile.used])
 }
 
-/// The sum of the weights of a spatial filter: what it makes of a constant.
+/// Returns the sum of the weights of a spatial filter: its output for a constant input.
 fn spatial_total<T: Real>(shape: &Shape, spatial: &[T], row: usize) -> f64 {
     spatial[row..].iter().step_by(shape.first_lanes).map(|w| w.to_f64()).sum()
 }
@@ -450,7 +461,7 @@ fn dot<T: Real>(h: &[T], row: &[f64]) -> f64 {
     h.iter().zip(row).map(|(h, x)| h.to_f64() * x).sum()
 }
 
-/// Gives each worker a run of tiles.
+/// Assigns a run of tiles to each worker.
 fn in_tiles<T: Real>(
     workers: &mut [Worker<T>],
     tiles: &mut [Tile<T>],

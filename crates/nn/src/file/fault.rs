@@ -1,54 +1,54 @@
-//! What can be wrong with a model file.
+//! Problems of model files.
 
 use thiserror::Error;
 
-/// Why a file is not a model that this version can load.
+/// Reason why this version cannot load a model file.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum Fault {
-    /// It is not a whole safetensors file.
+    /// The file is not a complete safetensors file.
     #[error("not a complete safetensors file ({reason})")]
     NotSafetensors {
-        /// What the reader said.
+        /// The message of the reader.
         reason: String,
     },
-    /// It is a safetensors file of someone else.
-    #[error("a safetensors file, but not one of fedspd's models")]
+    /// The file is a safetensors file of another program.
+    #[error("a safetensors file, but not a fedspd model")]
     Foreign,
-    /// It was written by a later version.
-    #[error("written in version {found} of the model format; this program knows up to {newest}")]
+    /// A later version wrote the file.
+    #[error("model format version {found}; this program reads versions up to {newest}")]
     Future {
         /// The file's version.
         found: u64,
         /// The newest version that can be loaded.
         newest: u64,
     },
-    /// Its content has changed since it was saved.
-    #[error("damaged: the checksum of its content is {found}, not {expected}")]
+    /// The content changed after it was saved.
+    #[error("damaged: content checksum {found}, expected {expected}")]
     Checksum {
-        /// What was saved, abbreviated.
+        /// The saved checksum, abbreviated.
         expected: String,
-        /// What is there, abbreviated.
+        /// The actual checksum, abbreviated.
         found: String,
     },
-    /// The manifest cannot be understood.
-    #[error("its manifest cannot be read: {reason}")]
+    /// The manifest is invalid.
+    #[error("unreadable manifest: {reason}")]
     Manifest {
-        /// What the reader said.
+        /// The message of the reader.
         reason: String,
     },
-    /// Parameters and network do not fit together.
+    /// The parameters do not match the network.
     #[error("parameter `{name}` {problem}")]
     Parameter {
-        /// Which parameter.
+        /// Name of the parameter.
         name: String,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
 }
 
 impl Fault {
-    /// What the user can do about it.
+    /// Returns a suggestion for the user.
     pub(crate) fn hint(&self) -> Option<String> {
         match self {
             Self::NotSafetensors { .. } | Self::Checksum { .. } => Some(

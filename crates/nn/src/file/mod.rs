@@ -1,13 +1,12 @@
-//! Model files: safetensors with a manifest, which any tool of the field can open.
+//! Model files: safetensors with a manifest. Other tools can open them.
 //!
-//! The metadata entry `fedspd` holds `{"format", "version", "sha256", "manifest"}`; the checksum covers the manifest and all tensors, so a
-//! file that loads is the file that was saved.
+//! The metadata entry `fedspd` holds `{"format", "version", "sha256", "manifest"}`. The checksum
+//! covers the manifest and all tensors, so a file that loads has not changed since it was saved.
 
-mod atomic;
 mod fault;
 mod manifest;
 mod model;
 
 pub use fault::Fault;
 pub use manifest::{Manifest, Network};
-pub use model::{Stored, StoredParameters, decode, encode, load, load_stored, save};
+pub use model::{Stored, StoredParameters, decode, encode, load, load_stored};

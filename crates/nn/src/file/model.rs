@@ -1,4 +1,4 @@
-//! Saving and loading.
+//! Saving and loading of models.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
@@ -12,18 +12,18 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
+use super::Fault;
 use super::manifest::{Manifest, Network};
-use super::{Fault, atomic};
 use crate::Error;
 use crate::params::{LARGEST_INFEASIBILITY, Layout, ParamSet, Parameter};
 
-/// The key of our entry in the metadata.
+/// The key of fedspd's entry in the metadata.
 const KEY: &str = "fedspd";
 const FORMAT: &str = "fedspd-model";
-/// The version that this program writes, and the newest it can load.
+/// The version that this program writes, and the newest that it can load.
 const VERSION: u64 = 1;
 
-/// What every version of the format begins with.
+/// The common start of every version of the format.
 #[derive(Deserialize)]
 struct Kind {
     format: String,
@@ -35,29 +35,21 @@ struct Envelope<'a> {
     format: String,
     version: u64,
     sha256: String,
-    /// Kept as text, because the checksum covers it.
+    /// The manifest as text, because the checksum covers it.
     #[serde(borrow)]
     manifest: &'a RawValue,
 }
 
-/// Saves a model. The file is replaced as a whole or not at all.
+/// Returns the bytes that [`save`] writes. The path appears only in messages.
 ///
 /// # Errors
-/// [`Error::Config`] or [`Error::Model`] if manifest and parameters do not fit together or could not be loaded again; [`Error::File`].
-pub fn save<T: Real>(path: &Path, manifest: &Manifest, parameters: &ParamSet<T>) -> Result<(), Error> {
-    let file = encode(path, manifest, parameters)?;
-    atomic::write(path, &file).map_err(|source| Error::File { path: path.to_owned(), source })
-}
-
-/// The bytes that [`save`] writes. The path is for messages.
-///
-/// # Errors
-/// [`Error::Config`] or [`Error::Model`] if manifest and parameters do not fit together or could not be loaded again.
+/// [`Error::Config`] or [`Error::Model`] if manifest and parameters do not match or could not be
+/// loaded again.
 pub fn encode<T: Real>(path: &Path, manifest: &Manifest, parameters: &ParamSet<T>) -> Result<Vec<u8>, Error> {
     manifest.check()?;
     let at = |fault| Error::Model { path: path.to_owned(), fault };
     if **parameters.layout() != layout(manifest)? {
-        let problem = "or another one is not of the network that the manifest describes".to_owned();
+        let problem = "or another one does not belong to the network in the manifest".to_owned();
         let name = parameters.layout().parameters().first().map_or(String::new(), |p| p.name.clone());
         return Err(at(Fault::Parameter { name, problem }));
     }
@@ -88,22 +80,23 @@ pub fn encode<T: Real>(path: &Path, manifest: &Manifest, parameters: &ParamSet<T
     serialize(tensors, Some(HashMap::from([(KEY.to_owned(), metadata)]))).map_err(|error| unreadable(&error))
 }
 
-/// Loads a model, in the floating-point type asked for.
+/// Loads a model in the requested floating-point type.
 ///
 /// # Errors
-/// [`Error::File`] if it cannot be read; [`Error::Model`] if it is cut off, damaged, someone else's or of a later version, or if its
-/// parameters do not fit its network, are not finite or have lost their orthonormal columns.
+/// [`Error::File`] if the file cannot be read. [`Error::Model`] if it is truncated, damaged, from
+/// another program or of a later version. [`Error::Model`] also if its parameters do not match its
+/// network, are not finite or lack orthonormal columns.
 pub fn load<T: Real>(path: &Path) -> Result<(Manifest, ParamSet<T>), Error> {
     decode(path, &content(path)?)
 }
 
-/// A model as its file has it: the parameters in their own floating-point type, and the bytes they were read from.
+/// A model as stored: the parameters in their own floating-point type, and the bytes of the file.
 pub struct Stored {
-    /// What the file says about its model.
+    /// The manifest of the file.
     pub manifest: Manifest,
     /// The parameters.
     pub parameters: StoredParameters,
-    /// The whole file, which is sound.
+    /// The whole file, already checked.
     pub bytes: Vec<u8>,
 }
 
@@ -116,7 +109,7 @@ pub enum StoredParameters {
     F64(ParamSet<f64>),
 }
 
-/// Loads a model as it was stored, to hand it on to other programs bit for bit.
+/// Loads a model as stored, to pass it to other programs bit for bit.
 ///
 /// # Errors
 /// Those of [`load`].
@@ -133,7 +126,8 @@ fn content(path: &Path) -> Result<Vec<u8>, Error> {
     fs::read(path).map_err(|source| Error::File { path: path.to_owned(), source })
 }
 
-/// The model that a file's bytes are, in the floating-point type asked for. The path is for messages.
+/// Reads a model from the bytes of a file, in the requested floating-point type. The path appears
+/// only in messages.
 ///
 /// # Errors
 /// [`Error::Model`] as [`load`].
@@ -174,7 +168,7 @@ pub fn decode<T: Real>(path: &Path, bytes: &[u8]) -> Result<(Manifest, ParamSet<
     Ok((manifest, parameters))
 }
 
-/// The layout of the network that a manifest describes.
+/// Returns the layout of the network that a manifest describes.
 fn layout(manifest: &Manifest) -> Result<Layout, Error> {
     match &manifest.network {
         Network::SpdNet(config) => config.layout(),
@@ -182,7 +176,7 @@ fn layout(manifest: &Manifest) -> Result<Layout, Error> {
     }
 }
 
-/// SHA-256 of the manifest's text, and of the name and the bytes of each tensor.
+/// Computes SHA-256 of the manifest's text and of the name and bytes of each tensor.
 fn checksum<'a>(manifest: &RawValue, tensors: impl Iterator<Item = (&'a str, &'a [u8])>) -> String {
     let mut hash = Sha256::new();
     let mut add = |bytes: &[u8]| {
@@ -201,11 +195,11 @@ fn checksum<'a>(manifest: &RawValue, tensors: impl Iterator<Item = (&'a str, &'a
     })
 }
 
-/// Checks that the values of a parameter can be used: finite, and with orthonormal columns where they must be.
+/// Checks that the values of a parameter are finite, with orthonormal columns where required.
 fn check_values(parameter: &Parameter, values: &[f64]) -> Result<(), Fault> {
     let fault = |problem: String| Fault::Parameter { name: parameter.name.clone(), problem };
     if let Some(place) = values.iter().position(|value| !value.is_finite()) {
-        return Err(fault(format!("has {} at place {place}", values[place])));
+        return Err(fault(format!("is {} at index {place}", values[place])));
     }
     let error = parameter.feasibility_error(values).map_err(|error| fault(error.to_string()))?;
     if error > LARGEST_INFEASIBILITY {
@@ -219,7 +213,7 @@ fn read<T: Real>(tensors: &SafeTensors<'_>, layout: Arc<Layout>) -> Result<Param
     if let Some(extra) = tensors.names().into_iter().find(|name| !known.contains(name)) {
         return Err(Fault::Parameter {
             name: extra.to_owned(),
-            problem: "is not one of the network's".into(),
+            problem: "does not belong to the network".into(),
         });
     }
     let mut values = Vec::new();
@@ -242,7 +236,7 @@ fn read<T: Real>(tensors: &SafeTensors<'_>, layout: Arc<Layout>) -> Result<Param
         let first = values.len();
         values.extend(numbers.into_iter().map(T::from_f64));
         if let Some(place) = values[first..].iter().position(|value| !value.is_finite()) {
-            return Err(fault(format!("is too large for the precision asked for at place {place}")));
+            return Err(fault(format!("is too large for the requested precision at index {place}")));
         }
     }
     ParamSet::new(layout, values)

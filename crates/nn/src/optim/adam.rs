@@ -11,7 +11,7 @@ use crate::Error;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AdamSettings {
-    /// The shares of the old moments that are kept.
+    /// Decay rates of the two moments.
     pub betas: (f64, f64),
     /// Added to the root of the second moment.
     pub epsilon: f64,
@@ -25,7 +25,7 @@ impl Default for AdamSettings {
     }
 }
 
-/// The powers of the betas, for the correction of the bias of moments that start at zero.
+/// Powers of the betas, for the bias correction of moments that start at zero.
 #[derive(Clone, Copy)]
 pub(super) struct Correction {
     powers: (f64, f64),
@@ -36,7 +36,7 @@ impl Correction {
         Self { powers: (1.0, 1.0) }
     }
 
-    /// One step further; returns `1 - beta^t` for both betas.
+    /// Advances by one step. Returns `1 - beta^t` for both betas.
     pub(super) fn advance(&mut self, settings: &AdamSettings) -> (f64, f64) {
         self.powers.0 *= settings.betas.0;
         self.powers.1 *= settings.betas.1;
@@ -73,7 +73,7 @@ impl<T: Real> Rule<T> for Adam<T> {
         let (correction1, correction2) = self.correction.advance(&self.settings);
         self.simd.run(Update {
             keep: T::from_f64(self.settings.betas.1),
-            // As torch does, subtracted before rounding to the precision of the parameters.
+            // As in torch, subtract before rounding to the precision of the parameters.
             take: (T::from_f64(1.0 - self.settings.betas.0), T::from_f64(1.0 - self.settings.betas.1)),
             step: T::from_f64(learning_rate / correction1),
             root_correction: T::from_f64(correction2.sqrt()),

@@ -1,4 +1,5 @@
-//! The landing method (Ablin, Vary, Gao and Absil 2024; `algorithms.md`, 3.5): no retraction, a bounded distance from the manifold.
+//! The landing method (Ablin, Vary, Gao and Absil 2024; `algorithms.md`, 3.5): no retraction, and a
+//! bounded distance from the manifold.
 
 use fedspd_manifold::simd::Simd;
 use fedspd_manifold::{Left, Polar, Real, multiply};
@@ -34,7 +35,7 @@ impl<T: Real> Field<T> {
         Self { relative_gradient, attraction, gram: small(), cross: small(), tall: tall() }
     }
 
-    /// Computes both parts at `X`; returns the distance `|X^T X - I|`.
+    /// Computes both parts at `X`. Returns the distance `|X^T X - I|`.
     ///
     /// ```text
     /// skew(G X^T) X = (G (X^T X) - X (G^T X))/2,    grad |X^T X - I|^2/4 = X (X^T X - I)
@@ -55,11 +56,13 @@ impl<T: Real> Field<T> {
     }
 }
 
-/// The two parts of the landing field at a `p x k` matrix `X` with the Euclidean gradient `G`: the relative gradient `skew(G X^T) X` and the
-/// attraction `X (X^T X - I)`. They are orthogonal, so the pull to the manifold never works against the descent.
+/// Computes the two parts of the landing field at a `p x k` matrix `X` with the Euclidean gradient
+/// `G`. They are the relative gradient `skew(G X^T) X` and the attraction `X (X^T X - I)`. They are
+/// orthogonal, so the attraction never opposes the descent.
 ///
 /// # Errors
-/// [`Error::Geometry`] if an unavailable instruction set is asked for; [`Error::Length`] if a matrix is not `p x k`.
+/// [`Error::Geometry`] if the requested instruction set is unavailable; [`Error::Length`] if a
+/// matrix is not `p x k`.
 pub fn landing_field<T: Real>(p: usize, k: usize, x: &[T], g: &[T]) -> Result<(Vec<T>, Vec<T>), Error> {
     for (what, found) in [("the point", x.len()), ("the gradient", g.len())] {
         if found != p * k {
@@ -78,14 +81,15 @@ impl<T: Real> Landing<T> {
         Ok(Self { attraction, safe_distance, p, k, simd, polar, field, landed })
     }
 
-    /// The largest step up to `rate` after which the distance is still safe: with the field `L` and `d = |X^T X - I|`,
+    /// Returns the largest step up to `rate` that keeps the distance safe. With the field `L` and
+    /// `d = |X^T X - I|`,
     ///
     /// ```text
     /// d+ <= d - 2 lambda eta d (1 - d) + eta^2 |L|^2     for eta <= 1/(2 lambda (1 + d))
     /// ```
     ///
-    /// It aims at a little less than the safe distance, which rounding then does not exceed; from beyond that it takes the step that brings the
-    /// bound down most.
+    /// It targets 0.99 of the safe distance, so that rounding cannot exceed it. If the distance is
+    /// already larger, it takes the step that reduces the bound most.
     fn safe_step(&self, rate: f64, distance: f64, length: f64) -> f64 {
         let pull = self.attraction * distance * (1.0 - distance);
         let square = length * length;

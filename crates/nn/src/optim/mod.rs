@@ -5,6 +5,7 @@ mod landing;
 mod riemannian_adam;
 mod riemannian_sgd;
 mod sgd;
+mod spd_sgd;
 mod trivialised_adam;
 
 use std::any::Any;
@@ -17,14 +18,15 @@ pub use adam::AdamSettings;
 pub use landing::landing_field;
 pub use trivialised_adam::Trivialisation;
 
-use crate::params::{Geometry, LARGEST_INFEASIBILITY, ParamSet, Parameter, Role};
+use crate::params::{LARGEST_INFEASIBILITY, ParamSet, Parameter, Role, Space};
 use crate::{Error, check};
 
 /// Which rules move the parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "method", deny_unknown_fields)]
 pub enum OptimiserConfig {
-    /// Adam everywhere; on Stiefel parameters in the tangent space at a base point (the paper's trivialisation).
+    /// Adam everywhere; on Stiefel parameters in the tangent space at a base point (the paper's
+    /// trivialisation).
     Adam {
         /// Moments and weight decay.
         adam: AdamSettings,
@@ -33,7 +35,8 @@ pub enum OptimiserConfig {
         /// Take the current point for the new base after so many steps; never if absent.
         rebase_every: Option<u64>,
     },
-    /// Adam with the intrinsic step on Stiefel parameters: transported first moment, one second moment for the whole matrix.
+    /// Adam with the intrinsic step on Stiefel parameters: transported first moment, one second moment
+    /// for the whole matrix.
     RiemannianAdam {
         /// Moments and weight decay.
         adam: AdamSettings,
@@ -49,7 +52,8 @@ pub enum OptimiserConfig {
         /// From the tangent space to the manifold.
         retraction: RetractionKind,
     },
-    /// Gradient descent that leaves the manifold by a bounded distance and is drawn back; [`Optimiser::finish`] lands.
+    /// Gradient descent that leaves the manifold by a bounded distance and is drawn back;
+    /// [`Optimiser::finish`] lands.
     Landing {
         /// The strength of the pull towards the manifold.
         attraction: f64,
@@ -124,16 +128,17 @@ trait Rule<T>: Send {
     /// Starts at these values, remembering nothing.
     fn restart(&mut self, values: &[T]) -> Result<(), Error>;
 
-    /// Appends what it remembers.
+    /// Appends its memory.
     fn remember(&self, _memory: &mut Vec<f64>) {}
 
-    /// Takes what it remembered, after a restart, off the front of a memory. What was tangent elsewhere is carried to the tangent space here.
+    /// Takes its memory off the front of an optimiser's, after a restart. It carries tangent vectors
+    /// to the tangent space here.
     fn recall(&mut self, _values: &[T], _memory: &mut Memory<'_>) -> Result<(), Error> {
         Ok(())
     }
 }
 
-/// What optimisers remembered, from which each rule takes its part.
+/// The memory of an optimiser. Each rule takes its own numbers off the front.
 struct Memory<'a> {
     rest: &'a [f64],
 }
@@ -163,10 +168,11 @@ fn append<T: Real>(memory: &mut Vec<f64>, numbers: &[T]) {
     memory.extend(numbers.iter().map(|number| number.to_f64()));
 }
 
-/// Moves parameters by their gradients. It keeps the state of its rules; parameters stay with the caller.
+/// Moves parameters by their gradients. It keeps the state of its rules; parameters stay with the
+/// caller.
 ///
-/// Weight decay touches Euclidean parameters only, and statistics are never touched. No step allocates, unless a retraction meets a matrix
-/// so far from the manifold that it needs its singular values.
+/// Weight decay changes Euclidean parameters only, and statistics never change. No step allocates,
+/// unless a retraction meets a matrix so far from the manifold that it needs its singular values.
 pub struct Optimiser<T> {
     config: OptimiserConfig,
     simd: Simd,
@@ -180,7 +186,8 @@ impl<T: Real> Optimiser<T> {
     /// An optimiser that starts at these parameters.
     ///
     /// # Errors
-    /// [`Error::Config`] for settings out of range, [`Error::Infeasible`] for Stiefel parameters without orthonormal columns.
+    /// [`Error::Config`] for settings out of range, [`Error::Infeasible`] for parameters off their
+    /// manifold, [`Error::NoRule`] for an optimiser that cannot move a parameter.
     pub fn new(config: OptimiserConfig, parameters: &ParamSet<T>) -> Result<Self, Error> {
         config.check()?;
         check_feasible(config, parameters)?;
@@ -199,9 +206,11 @@ impl<T: Real> Optimiser<T> {
     /// One step against the gradient, which has the layout of the parameters.
     ///
     /// # Errors
-    /// [`Error::Length`] for another model's gradient, [`Error::Config`] for a learning rate that is negative or not finite; [`Error::Diverged`]
-    /// if the gradient, or a step on a manifold, is not finite (the next pass says so of a Euclidean one); [`Error::Moved`] and [`Error::TooFarToLand`] from methods that need to know where they are. After an
-    /// error some parameters may have moved.
+    /// [`Error::Length`] for another model's gradient, [`Error::Config`] for a learning rate that is
+    /// negative or not finite; [`Error::Diverged`] if the gradient, or a step on a manifold, is not
+    /// finite (the next pass says so of a Euclidean one); [`Error::Moved`] and
+    /// [`Error::TooFarToLand`] from methods that keep a base point or a safe distance. After an error
+    /// some parameters may have moved.
     pub fn step(
         &mut self,
         parameters: &mut ParamSet<T>,
@@ -247,7 +256,7 @@ impl<T: Real> Optimiser<T> {
         Ok(())
     }
 
-    /// Brings the parameters to where they belong after the last step: those that a method lets leave their manifold land on it.
+    /// Ends the steps: parameters that the method lets leave their manifold land on it.
     ///
     /// # Errors
     /// [`Error::Geometry`] if a matrix has lost its rank.
@@ -284,8 +293,8 @@ impl<T: Real> Optimiser<T> {
         memory
     }
 
-    /// Starts again at these parameters with what an optimiser of the same kind remembered; moments that are tangent vectors are carried to the
-    /// tangent spaces there by projection, others stay as they are.
+    /// Starts again at these parameters with the memory of an optimiser of the same kind. Moments that
+    /// are tangent vectors are projected to the tangent spaces here; others stay as they are.
     ///
     /// # Errors
     /// As [`Optimiser::restart`]; [`Error::Length`] for another optimiser's memory.
@@ -304,7 +313,7 @@ impl<T: Real> Optimiser<T> {
     }
 }
 
-/// Checks that Stiefel parameters have orthonormal columns; landing has a region of its own, and checks it.
+/// Checks that parameters are on their manifolds; landing has a region of its own, and checks it.
 fn check_feasible<T: Real>(config: OptimiserConfig, parameters: &ParamSet<T>) -> Result<(), Error> {
     if matches!(config, OptimiserConfig::Landing { .. }) {
         return Ok(());
@@ -318,7 +327,8 @@ fn check_feasible<T: Real>(config: OptimiserConfig, parameters: &ParamSet<T>) ->
     Ok(())
 }
 
-/// The rule for a parameter. It is made by a function that is not generic, so that rules are compiled here, and not again in every crate that trains.
+/// The rule for a parameter. A function that is not generic makes it, so that rules are compiled here
+/// and not again in every crate that trains.
 fn rule<T: Real>(
     config: OptimiserConfig,
     parameter: &Parameter,
@@ -361,26 +371,34 @@ fn rule_of<T: Real>(
     values: &[T],
 ) -> Result<Box<dyn Rule<T>>, Error> {
     let size = parameter.size();
-    Ok(match (config, parameter.geometry, &parameter.shape[..]) {
-        (OptimiserConfig::Adam { adam, retraction, rebase_every }, Geometry::Stiefel, &[p, k]) => {
+    Ok(match (config, parameter.space()) {
+        (OptimiserConfig::Adam { adam, retraction, rebase_every }, Space::Stiefel { p, k }) => {
             Box::new(trivialised_adam::TrivialisedAdam::new(adam, retraction, rebase_every, (p, k), values)?)
         }
-        (OptimiserConfig::RiemannianAdam { adam, retraction }, Geometry::Stiefel, &[p, k]) => {
+        (OptimiserConfig::RiemannianAdam { adam, retraction }, Space::Stiefel { p, k }) => {
             Box::new(riemannian_adam::RiemannianAdam::new(adam, retraction, p, k)?)
         }
-        (OptimiserConfig::RiemannianSgd { momentum, retraction, .. }, Geometry::Stiefel, &[p, k]) => {
+        (OptimiserConfig::RiemannianSgd { momentum, retraction, .. }, Space::Stiefel { p, k }) => {
             Box::new(riemannian_sgd::RiemannianSgd::new(momentum, retraction, p, k)?)
         }
-        (OptimiserConfig::Landing { attraction, safe_distance, .. }, Geometry::Stiefel, &[p, k]) => {
+        (OptimiserConfig::Landing { attraction, safe_distance, .. }, Space::Stiefel { p, k }) => {
             Box::new(landing::Landing::new(attraction, safe_distance, p, k)?)
         }
-        (OptimiserConfig::Adam { adam, .. } | OptimiserConfig::RiemannianAdam { adam, .. }, ..) => {
-            Box::new(adam::Adam::new(adam, size)?)
-        }
+        (
+            OptimiserConfig::Adam { adam, .. } | OptimiserConfig::RiemannianAdam { adam, .. },
+            Space::Euclidean,
+        ) => Box::new(adam::Adam::new(adam, size)?),
         (
             OptimiserConfig::RiemannianSgd { momentum, weight_decay, .. }
             | OptimiserConfig::Landing { momentum, weight_decay, .. },
-            ..,
+            Space::Euclidean,
         ) => Box::new(sgd::Sgd::new(momentum, weight_decay, size)),
+        (
+            OptimiserConfig::RiemannianSgd { momentum, .. } | OptimiserConfig::Landing { momentum, .. },
+            Space::Spd { n },
+        ) => Box::new(spd_sgd::SpdSgd::new(momentum, n)?),
+        (OptimiserConfig::Adam { .. } | OptimiserConfig::RiemannianAdam { .. }, Space::Spd { .. }) => {
+            return Err(Error::NoRule { name: parameter.name.clone() });
+        }
     })
 }

@@ -1,4 +1,5 @@
-//! Riemannian Adam with one second moment for the matrix (`algorithms.md`, 3.2; Bécigneul and Ganea 2019).
+//! Riemannian Adam with one second moment per matrix (`algorithms.md`, 3.2; Bécigneul and Ganea
+//! 2019).
 
 use fedspd_manifold::{Real, Retraction, RetractionKind, Stiefel};
 
@@ -38,8 +39,9 @@ impl<T: Real> RiemannianAdam<T> {
 }
 
 impl<T: Real> Rule<T> for RiemannianAdam<T> {
-    /// With `g = P_W(G)`: `m <- b1 P_W(m) + (1 - b1) g`, `v <- b2 v + (1 - b2) <g, g>`, and a step along the corrected `-m/sqrt(v)`. Nothing depends
-    /// on coordinates: rotating the columns of `W` rotates the step.
+    /// Takes one step. With `g = P_W(G)`: `m <- b1 P_W(m) + (1 - b1) g`,
+    /// `v <- b2 v + (1 - b2) <g, g>`, and a step along the bias-corrected `-m/sqrt(v)`. It is
+    /// independent of coordinates: rotating the columns of `W` rotates the step.
     fn step(&mut self, values: &mut [T], gradient: &[T], learning_rate: f64) -> Result<(), Error> {
         let (correction1, correction2) = self.correction.advance(&self.settings);
         let (beta1, beta2) = (T::from_f64(self.settings.betas.0), T::from_f64(self.settings.betas.1));
@@ -74,7 +76,7 @@ impl<T: Real> Rule<T> for RiemannianAdam<T> {
         memory.push(self.second.to_f64());
     }
 
-    /// The first moment is carried by the next step itself.
+    /// Restores the moments. The next step transports the first one.
     fn recall(&mut self, _: &[T], memory: &mut Memory<'_>) -> Result<(), Error> {
         self.correction = Correction::recalled(memory)?;
         memory.numbers(&mut self.first)?;

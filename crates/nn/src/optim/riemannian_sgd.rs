@@ -28,7 +28,7 @@ impl<T: Real> RiemannianSgd<T> {
 }
 
 impl<T: Real> Rule<T> for RiemannianSgd<T> {
-    /// `m <- momentum P_W(m) + P_W(G)`, `W <- R_W(-rate m)`.
+    /// Takes one step: `m <- momentum P_W(m) + P_W(G)`, `W <- R_W(-rate m)`.
     fn step(&mut self, values: &mut [T], gradient: &[T], learning_rate: f64) -> Result<(), Error> {
         let [riemannian, transported, next] = &mut self.scratch;
         self.stiefel.project(values, gradient, riemannian)?;
@@ -54,7 +54,7 @@ impl<T: Real> Rule<T> for RiemannianSgd<T> {
         append(memory, &self.velocity);
     }
 
-    /// The velocity is carried by the next step itself.
+    /// Restores the velocity. The next step transports it.
     fn recall(&mut self, _: &[T], memory: &mut Memory<'_>) -> Result<(), Error> {
         memory.numbers(&mut self.velocity)
     }

@@ -6,7 +6,8 @@ use super::adam::{Adam, AdamSettings};
 use super::{Memory, Rule};
 use crate::Error;
 
-/// A Stiefel matrix as a function of any matrix `B`: `W(B) = R_base(P_base(B))`, with the exact adjoint of its derivative.
+/// A Stiefel matrix as a function of any matrix `B`: `W(B) = R_base(P_base(B))`, with the exact
+/// adjoint of its derivative.
 pub struct Trivialisation<T: Real> {
     stiefel: Stiefel<T>,
     retraction: Retraction<T>,
@@ -17,7 +18,7 @@ pub struct Trivialisation<T: Real> {
 }
 
 impl<T: Real> Trivialisation<T> {
-    /// At this base point, with `B = 0`.
+    /// Creates a trivialisation at a base point, with `B = 0`.
     ///
     /// # Errors
     /// [`Error::Geometry`] if the base is not a `p x k` matrix of full rank.
@@ -34,7 +35,7 @@ impl<T: Real> Trivialisation<T> {
         Ok(new)
     }
 
-    /// Takes another base point, with `B = 0`.
+    /// Sets another base point, with `B = 0`.
     ///
     /// # Errors
     /// As [`Trivialisation::new`].
@@ -45,12 +46,13 @@ impl<T: Real> Trivialisation<T> {
         Ok(())
     }
 
-    /// The base point.
+    /// Returns the base point.
     pub fn base(&self) -> &[T] {
         &self.base
     }
 
-    /// Replaces `B` by its tangent part, which changes nothing but its size, and writes `W(B)`. For `B = 0` that is the base, bit for bit.
+    /// Replaces `B` by its tangent part, which keeps `W(B)`, and writes `W(B)`. For `B = 0` the
+    /// result is the base, bit for bit.
     ///
     /// # Errors
     /// [`Error::Geometry`] if `B` is not finite or not `p x k`.
@@ -61,7 +63,7 @@ impl<T: Real> Trivialisation<T> {
         Ok(())
     }
 
-    /// Carries the gradient with respect to the last `W(B)` to that with respect to `B`.
+    /// Maps the gradient with respect to the last `W(B)` to the gradient with respect to `B`.
     ///
     /// # Errors
     /// [`Error::Geometry`] if the gradient is not finite or not `p x k`.
@@ -70,7 +72,7 @@ impl<T: Real> Trivialisation<T> {
         Ok(self.stiefel.project(&self.base, &self.scratch, out)?)
     }
 
-    /// Projects a tangent vector of an old base to the tangent space of this one.
+    /// Projects a tangent vector of an old base to the tangent space of the current one.
     fn transport(&mut self, x: &mut [T]) -> Result<(), Error> {
         self.stiefel.project(&self.base, x, &mut self.scratch)?;
         x.copy_from_slice(&self.scratch);
@@ -83,7 +85,7 @@ pub(super) struct TrivialisedAdam<T: Real> {
     adam: Adam<T>,
     b: Vec<T>,
     gradient: Vec<T>,
-    /// Where the last step ended.
+    /// The point after the last step.
     point: Vec<T>,
     rebase_every: Option<u64>,
     steps: u64,
@@ -97,7 +99,7 @@ impl<T: Real> TrivialisedAdam<T> {
         (p, k): (usize, usize),
         start: &[T],
     ) -> Result<Self, Error> {
-        // Weight decay would pull B to zero, that is, W to wherever its base happens to be.
+        // Weight decay would pull B to zero, that is, W to its current base, which is arbitrary.
         let settings = AdamSettings { weight_decay: 0.0, ..settings };
         Ok(Self {
             trivialisation: Trivialisation::new(kind, p, k, start)?,
@@ -122,8 +124,8 @@ impl<T: Real> Rule<T> for TrivialisedAdam<T> {
         self.point.copy_from_slice(values);
         self.steps += 1;
         if self.rebase_every.is_some_and(|every| self.steps.is_multiple_of(every)) {
-            // The base is the point *after* the step, so no step is lost. The first moment is a tangent vector and moves along; the
-            // second is a scale per entry and stays.
+            // The base is the point *after* the step, so no step is lost. The first moment is a
+            // tangent vector and is transported. The second is a scale per entry and stays.
             self.trivialisation.rebase(values)?;
             self.b.fill(T::ZERO);
             self.trivialisation.transport(&mut self.adam.first)?;
@@ -144,7 +146,7 @@ impl<T: Real> Rule<T> for TrivialisedAdam<T> {
         self.adam.remember(memory);
     }
 
-    /// As when the base changes within a run: the first moment moves along, the second stays.
+    /// Restores the moments as at a change of base: the first one is transported, the second stays.
     fn recall(&mut self, values: &[T], memory: &mut Memory<'_>) -> Result<(), Error> {
         self.steps = memory.number()? as u64;
         self.adam.recall(values, memory)?;

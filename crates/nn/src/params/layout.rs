@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use fedspd_manifold::Stiefel;
+use fedspd_manifold::{Stiefel, SymmetricEigen};
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
@@ -11,12 +11,33 @@ use crate::Error;
 /// The set that a tensor lives on. Optimisers move on it; the server averages on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum Geometry {
     /// Any numbers.
     Euclidean,
     /// A matrix with orthonormal columns.
     Stiefel,
+    /// A symmetric positive definite matrix.
+    Spd,
+}
+
+/// A [`Geometry`] with its sizes. Code that depends on the geometry matches this, without a
+/// wildcard: a new geometry is then a compile error wherever it has no answer yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Space {
+    /// Any numbers.
+    Euclidean,
+    /// `p x k` matrices with orthonormal columns.
+    Stiefel {
+        /// Rows.
+        p: usize,
+        /// Columns.
+        k: usize,
+    },
+    /// Symmetric positive definite `n x n` matrices.
+    Spd {
+        /// Rows and columns.
+        n: usize,
+    },
 }
 
 /// Who sets a tensor's values.
@@ -68,6 +89,11 @@ impl Tensor {
         Self { geometry: Geometry::Stiefel, ..Self::euclidean(name, &[p, k]) }
     }
 
+    /// A trained, shared symmetric positive definite `n x n` matrix.
+    pub fn spd(name: impl Into<String>, n: usize) -> Self {
+        Self { geometry: Geometry::Spd, ..Self::euclidean(name, &[n, n]) }
+    }
+
     /// The same with rows of at most that norm.
     #[must_use]
     pub fn max_norm(self, max_norm: Option<f64>) -> Self {
@@ -77,6 +103,19 @@ impl Tensor {
     /// The number of its entries.
     pub fn size(&self) -> usize {
         self.shape.iter().product()
+    }
+
+    /// Checks its shape against its geometry.
+    fn fault(&self) -> Option<&'static str> {
+        match (self.geometry, &self.shape[..]) {
+            (Geometry::Euclidean, _) => None,
+            (Geometry::Stiefel, &[p, k]) if p >= k => None,
+            (Geometry::Stiefel, _) => {
+                Some("has orthonormal columns but is not a matrix with at least as many rows as columns")
+            }
+            (Geometry::Spd, &[rows, columns]) if rows == columns => None,
+            (Geometry::Spd, _) => Some("is symmetric positive definite but is not a square matrix"),
+        }
     }
 }
 
@@ -93,16 +132,44 @@ impl Parameter {
         self.range.clone()
     }
 
-    /// How far these values are from where they may be: `|W^T W - I|` of a Stiefel parameter, zero of another.
+    /// Its geometry with the sizes. [`Layout::new`] has checked the shape.
+    pub fn space(&self) -> Space {
+        let side = |place: usize| self.shape.get(place).copied().unwrap_or(1);
+        match self.geometry {
+            Geometry::Euclidean => Space::Euclidean,
+            Geometry::Stiefel => Space::Stiefel { p: side(0), k: side(1) },
+            Geometry::Spd => Space::Spd { n: side(0) },
+        }
+    }
+
+    /// Distance of these values from the parameter's set: `|W^T W - I|` of a Stiefel parameter,
+    /// `|A - A^T|` of an SPD one, zero of a Euclidean one. A matrix with an eigenvalue that is not
+    /// positive is infinitely far from the SPD matrices: no rounding brings it there.
     ///
     /// # Errors
     /// [`Error::Geometry`] if a value is not finite.
     pub fn feasibility_error(&self, values: &[f64]) -> Result<f64, Error> {
-        match (self.geometry, &self.shape[..]) {
-            (Geometry::Stiefel, &[p, k]) => Ok(Stiefel::new(p, k)?.feasibility_error(values)?),
-            _ => Ok(0.0),
+        match self.space() {
+            Space::Euclidean => Ok(0.0),
+            Space::Stiefel { p, k } => Ok(Stiefel::new(p, k)?.feasibility_error(values)?),
+            Space::Spd { n } => spd_error(n, values),
         }
     }
+}
+
+fn spd_error(n: usize, values: &[f64]) -> Result<f64, Error> {
+    let at = |i: usize, j: usize| values[i * n + j];
+    let (mut symmetric, mut asymmetry) = (vec![0.0; n * n], 0.0_f64);
+    for i in 0..n {
+        for j in 0..n {
+            symmetric[i * n + j] = 0.5 * (at(i, j) + at(j, i));
+            asymmetry += (at(i, j) - at(j, i)).powi(2);
+        }
+    }
+    let mut eigenvalues = vec![0.0; n];
+    SymmetricEigen::new(n)?.eigenvalues(&symmetric, &mut eigenvalues)?;
+    let positive = eigenvalues.iter().all(|&value| value > 0.0);
+    Ok(if positive { asymmetry.sqrt() } else { f64::INFINITY })
 }
 
 impl std::ops::Deref for Parameter {
@@ -112,7 +179,8 @@ impl std::ops::Deref for Parameter {
     }
 }
 
-/// The parameters of a model in their order, their values one after the other in one slice. A gradient has the same layout.
+/// The parameters of a model in their order. Their values are one slice; a gradient has the same
+/// layout.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layout {
     parameters: Vec<Parameter>,
@@ -122,7 +190,8 @@ impl Layout {
     /// Lays the tensors out in the given order.
     ///
     /// # Errors
-    /// [`Error::Tensor`] if a name occurs twice, a tensor is empty, or a Stiefel tensor is not a tall matrix.
+    /// [`Error::Tensor`] if a name occurs twice, a tensor is empty, a Stiefel tensor is not a tall
+    /// matrix or an SPD tensor is not square.
     pub fn new(tensors: Vec<Tensor>) -> Result<Self, Error> {
         let mut parameters: Vec<Parameter> = Vec::with_capacity(tensors.len());
         let mut names = HashSet::new();
@@ -135,12 +204,8 @@ impl Layout {
                 Some("has more entries than can be counted")
             } else if !names.insert(tensor.name.clone()) {
                 Some("occurs twice")
-            } else if tensor.geometry == Geometry::Stiefel
-                && !matches!(tensor.shape[..], [rows, columns] if rows >= columns)
-            {
-                Some("has orthonormal columns but is not a matrix with at least as many rows as columns")
             } else {
-                None
+                tensor.fault()
             };
             if let Some(fault) = fault {
                 return Err(Error::Tensor { name: tensor.name, shape: tensor.shape, fault });
@@ -160,6 +225,12 @@ impl Layout {
     /// The number of all values.
     pub fn size(&self) -> usize {
         self.parameters.last().map_or(0, |last| last.range.end)
+    }
+
+    /// The number of trained values.
+    pub fn trained_size(&self) -> usize {
+        let trained = self.parameters.iter().filter(|parameter| parameter.role == Role::Trained);
+        trained.map(|parameter| parameter.size()).sum()
     }
 
     /// The parameter of that name.

@@ -3,9 +3,9 @@
 mod layout;
 mod set;
 
-pub use layout::{Geometry, Layout, Parameter, Role, Scope, Tensor};
+pub use layout::{Geometry, Layout, Parameter, Role, Scope, Space, Tensor};
 pub use set::ParamSet;
 
-/// How far from orthonormal (`|W^T W - I|`) the columns of a Stiefel parameter may be when it comes in from outside: what `f32` can hold, and far less than
-/// any mistake makes.
+/// The largest distance of a parameter from its set when it comes in from outside. Rounding to `f32`
+/// stays below it, and mistakes are far above it.
 pub(crate) const LARGEST_INFEASIBILITY: f64 = 1e-4;

@@ -7,7 +7,8 @@ use fedspd_manifold::Real;
 use super::{Layout, Parameter, Role};
 use crate::Error;
 
-/// The values of all parameters of a model, with their [`Layout`]: what is trained, averaged, sent and saved.
+/// The values of all parameters of a model, with their [`Layout`]. Training, averaging, sending and
+/// saving work on this type.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParamSet<T> {
     layout: Arc<Layout>,
@@ -52,7 +53,8 @@ impl<T: Real> ParamSet<T> {
         self.layout.get(name).map(|parameter| &mut self.values[parameter.range()])
     }
 
-    /// Takes the values of statistics from a gradient, in whose places a model puts what they are after the batch.
+    /// Takes the values of statistics from a gradient. A model puts their updated values there, not
+    /// derivatives.
     ///
     /// # Errors
     /// [`Error::Length`] if the gradient is not of this layout.
@@ -73,7 +75,7 @@ impl<T: Real> ParamSet<T> {
         self.layout.parameters().iter().map(|parameter| (parameter, &self.values[parameter.range()]))
     }
 
-    /// The largest `|W^T W - I|` of its Stiefel parameters; zero if there are none.
+    /// The largest [`Parameter::feasibility_error`].
     ///
     /// # Errors
     /// [`Error::Geometry`] if a value is not finite.

@@ -1,11 +1,12 @@
-//! Half a cosine wave.
+//! Cosine schedule.
 
 use std::f64::consts::PI;
 
-/// The share of the first rate at a step: `f + (1 - f)(1 + cos(pi step/steps))/2`.
+/// Returns the share of the first rate at a step: `f + (1 - f)(1 + cos(pi step/steps))/2`.
 pub(super) fn share(step: u64, steps: u64, final_share: f64) -> f64 {
     let x = step.min(steps) as f64 / steps as f64;
-    // cos(pi x) = -sin(pi (x - 1/2)) by its Taylor series on [-pi/2, pi/2]: the platform's cosine may differ in the last bit.
+    // cos(pi x) = -sin(pi (x - 1/2)) by its Taylor series on [-pi/2, pi/2], because the platform's
+    // cosine may differ in the last bit.
     let y = PI * (x - 0.5);
     let (mut term, mut sine) = (y, y);
     for k in 1..=13_u32 {

@@ -1,10 +1,11 @@
-//! When to stop, and what to keep.
+//! Early stopping.
 
 use serde::{Deserialize, Serialize};
 
 use super::Mode;
 
-/// Keeps what belongs to the best metric, such as parameters, and says when nothing has improved for too long.
+/// Keeps the data of the best metric, such as parameters, and stops after too many steps without
+/// improvement.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EarlyStopping<K> {
     mode: Mode,
@@ -21,12 +22,13 @@ struct Best<K> {
 }
 
 impl<K> EarlyStopping<K> {
-    /// Stops after `patience` steps in a row without improvement.
+    /// Stops after `patience` consecutive steps without improvement.
     pub fn new(mode: Mode, patience: u64) -> Self {
         Self { mode, patience, steps: 0, best: None }
     }
 
-    /// One step further; returns whether to stop. Any improvement counts, and what is to be kept then is asked for; a NaN is none.
+    /// Records one step and returns whether to stop. Any improvement counts and calls `keep`. A NaN
+    /// is no improvement.
     pub fn step(&mut self, metric: f64, keep: impl FnOnce() -> K) -> bool {
         self.steps += 1;
         let better = match &self.best {
@@ -40,7 +42,7 @@ impl<K> EarlyStopping<K> {
         self.steps - self.best.as_ref().map_or(0, |best| best.step) >= self.patience.max(1)
     }
 
-    /// The best metric, the step it was reached at (counted from 1), and what was kept then.
+    /// Returns the best metric, its step (counted from 1), and the data kept then.
     pub fn best(&self) -> Option<(f64, u64, &K)> {
         self.best.as_ref().map(|best| (best.metric, best.step, &best.kept))
     }

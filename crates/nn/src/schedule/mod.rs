@@ -1,4 +1,4 @@
-//! How the learning rate changes, and when to stop.
+//! Learning-rate schedules and early stopping.
 
 mod cosine;
 mod early_stopping;
@@ -11,7 +11,7 @@ pub use plateau::Plateau;
 
 use crate::{Error, check};
 
-/// Whether a metric is better when it is smaller (a loss) or larger (a score).
+/// Direction of a metric: smaller is better (a loss) or larger is better (a score).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
@@ -21,31 +21,32 @@ pub enum Mode {
     Max,
 }
 
-/// How the learning rate changes from step to step of the schedule (an epoch or a round).
+/// Learning-rate schedule over steps (epochs or rounds).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "schedule", deny_unknown_fields)]
 pub enum ScheduleConfig {
-    /// It stays.
+    /// Constant rate.
     Constant,
-    /// It falls along half a cosine wave, from the first step to the last.
+    /// The rate falls along half a cosine wave, from the first step to the last.
     Cosine {
         /// The number of steps.
         steps: u64,
-        /// The share of the first rate that is left at the end.
+        /// The share of the first rate at the end.
         final_share: f64,
     },
-    /// It is multiplied by a factor when a metric has stopped improving (torch's `ReduceLROnPlateau`).
+    /// The rate is multiplied by a factor when a metric stops improving (torch's
+    /// `ReduceLROnPlateau`).
     Plateau {
         /// Whether the metric is a loss or a score.
         mode: Mode,
-        /// What the rate is multiplied by.
+        /// The factor for the rate.
         factor: f64,
-        /// Steps without improvement that are tolerated.
+        /// The number of tolerated steps without improvement.
         patience: u64,
     },
 }
 
-/// A learning rate in the course of a schedule. It can be stored and goes on where it was.
+/// The state of a learning-rate schedule. It can be stored and resumed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Schedule {
     first: f64,
@@ -61,7 +62,7 @@ enum Kind {
 }
 
 impl Schedule {
-    /// Starts at a learning rate.
+    /// Creates a schedule that starts at a learning rate.
     ///
     /// # Errors
     /// [`Error::Config`] for settings out of range.
@@ -83,7 +84,7 @@ impl Schedule {
         Ok(Self { first: learning_rate, steps: 0, kind })
     }
 
-    /// The learning rate now.
+    /// Returns the current learning rate.
     pub fn learning_rate(&self) -> f64 {
         match &self.kind {
             Kind::Constant => self.first,
@@ -94,7 +95,7 @@ impl Schedule {
         }
     }
 
-    /// One step further, with the metric that it ended with.
+    /// Advances by one step with the metric at its end.
     pub fn step(&mut self, metric: f64) {
         self.steps += 1;
         if let Kind::Plateau(plateau) = &mut self.kind {

@@ -7,7 +7,8 @@ use crate::{Error, check};
 
 /// Multiplies the learning rate by a factor after more than `patience` steps without improvement.
 ///
-/// As in torch, better means better than the best by a relative 1e-4, and a change of the rate below 1e-8 is not made.
+/// As in torch, an improvement must exceed a relative 1e-4, and changes of the rate below 1e-8 are
+/// skipped.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plateau {
     mode: Mode,
@@ -22,7 +23,7 @@ const THRESHOLD: f64 = 1e-4;
 const SMALLEST_CHANGE: f64 = 1e-8;
 
 impl Plateau {
-    /// Starts at a learning rate.
+    /// Creates a schedule that starts at a learning rate.
     ///
     /// # Errors
     /// [`Error::Config`] if the factor is not between 0 and 1.
@@ -32,12 +33,12 @@ impl Plateau {
         Ok(Self { mode, factor, patience, learning_rate, best, bad_steps: 0 })
     }
 
-    /// The learning rate now.
+    /// Returns the current learning rate.
     pub fn learning_rate(&self) -> f64 {
         self.learning_rate
     }
 
-    /// One step further, with the metric that it ended with. A NaN is no improvement.
+    /// Advances by one step with the metric at its end. A NaN is no improvement.
     pub fn step(&mut self, metric: f64) {
         let better = match self.mode {
             Mode::Min => metric < self.best * (1.0 - THRESHOLD),
@@ -73,7 +74,7 @@ mod tests {
             .collect()
     }
 
-    /// Property 49, here for any use of the schedule.
+    /// Property 49, for any use of the schedule.
     #[test]
     fn patience_plus_one_steps_without_improvement_halve_the_rate_once() {
         let metrics = [1.0; 22];

@@ -1,4 +1,4 @@
-//! The blocks that one matrix of a trial goes through, for a few trials at a time.
+//! The blocks for one matrix of a trial, for a few trials at a time.
 
 use fedspd_manifold::simd::Simd;
 use fedspd_manifold::{
@@ -6,16 +6,16 @@ use fedspd_manifold::{
     multiply_transposed_and_fetch,
 };
 
-/// One BiRe block: what it computed on the way forth and needs on the way back.
+/// One BiRe block, with the data of its forward pass for its backward pass.
 struct Block<T: Real> {
     p: usize,
     k: usize,
     tape: SpectralTape<T>,
-    /// `Y^T = W^T X` of every trial: the forward pass needs it for `Y^T W`, the backward pass for
-    /// `dW^T = 2 G Y^T`. Its rows are as long as those of `X` and fill whole vectors, which those
-    /// of `Y` do not. (`X` is symmetric to the bit.)
+    /// `Y^T = W^T X` of every trial. The forward pass needs it for `Y^T W`, the backward pass for
+    /// `dW^T = 2 G Y^T`. Its rows are as long as those of `X` and fill whole vectors; those of `Y`
+    /// do not. (`X` is exactly symmetric.)
     products: Vec<T>,
-    /// The output of every trial; empty in the last block, whose output is read off the tape.
+    /// The output of every trial; empty in the last block, where the tape holds the output.
     outputs: Vec<T>,
 }
 
@@ -24,14 +24,14 @@ pub(super) struct Chain<T: Real> {
     simd: Simd,
     threshold: T,
     blocks: Vec<Block<T>>,
-    /// A square matrix of every trial.
+    /// One square matrix per trial.
     squares: Vec<T>,
-    /// `W G` of a trial, and `W^T`; empty if there is one block.
+    /// `W G` of a trial, and `W^T`; empty if there is only one block.
     tall: [Vec<T>; 2],
 }
 
 impl<T: Real> Chain<T> {
-    /// Blocks of these dimensions, with room for `trials` trials.
+    /// Creates blocks of these dimensions for up to `trials` trials.
     pub(super) fn new(simd: Simd, dimensions: &[usize], threshold: T, trials: usize) -> Result<Self, Error> {
         let count = dimensions.len() - 1;
         let blocks = dimensions.windows(2).enumerate().map(|(index, pair)| {
@@ -57,9 +57,10 @@ impl<T: Real> Chain<T> {
         })
     }
 
-    /// The forward pass of `count` trials, whose matrices `input` gives, with all weights one after the other.
+    /// Runs the forward pass of `count` trials. `input` returns their matrices; `weights` holds all
+    /// weights contiguously.
     ///
-    /// An error names the trial by its place.
+    /// An error names the trial by its index here.
     pub(super) fn forward<'a>(
         &mut self,
         weights: &[T],
@@ -97,26 +98,26 @@ impl<T: Real> Chain<T> {
         Ok(())
     }
 
-    /// Writes the lower triangles of the logarithms: one begins every `stride` numbers.
+    /// Writes the lower triangles of the logarithms. A triangle starts every `stride` numbers.
     pub(super) fn logarithms(&self, out: &mut [T], stride: usize) -> Result<(), Error> {
         self.blocks[self.blocks.len() - 1].tape.triangles(out, stride)
     }
 
-    /// The eigenvalues of a trial that the first `ReEig` saw.
+    /// Returns the eigenvalues of a trial at the first `ReEig`.
     pub(super) fn first_eigenvalues(&self, trial: usize) -> impl Iterator<Item = Result<T, Error>> {
         let block = &self.blocks[0];
         (0..block.k).map(move |i| block.tape.eigenvalue(trial, i))
     }
 
-    /// Sets the gradients of the loss with respect to the logarithms by their lower triangles: one
-    /// begins every `stride` numbers.
+    /// Sets the gradients of the loss with respect to the logarithms from their lower triangles. A
+    /// triangle starts every `stride` numbers.
     pub(super) fn put_gradients(&mut self, triangles: &[T], stride: usize) -> Result<(), Error> {
         let last = self.blocks.len() - 1;
         self.blocks[last].tape.put_gradient_triangles(triangles, stride)
     }
 
-    /// The backward pass: adds half of the gradient of trial `i` with respect to the weights,
-    /// transposed, to the numbers from `i * stride` on.
+    /// Runs the backward pass. It adds half of the gradient of trial `i` with respect to the
+    /// weights, transposed, to the numbers from `i * stride`.
     ///
     /// ```text
     /// dW = 2 X W G = 2 Y G,    dX = W G W^T
@@ -153,7 +154,7 @@ impl<T: Real> Chain<T> {
                 multiply_add(simd, Left::Plain, (k, k, p), g, y, target);
                 if let Some(block) = before.last_mut() {
                     multiply(simd, Left::Plain, (p, k, k), w, g, wg);
-                    // The output is not needed any more: its gradient takes its place.
+                    // The output is no longer needed, so its gradient overwrites it.
                     let dx = &mut block.outputs[trial * p * p..(trial + 1) * p * p];
                     multiply_symmetric(simd, Left::Plain, Triangle::Lower, (p, k), wg, w_transposed, dx);
                     block.tape.put_gradient(trial, dx)?;

@@ -1,4 +1,4 @@
-//! The shape of a network.
+//! The shape of an SPDnet.
 
 use fedspd_manifold::{Vectorisation, tolerance};
 use serde::{Deserialize, Serialize};
@@ -18,86 +18,88 @@ use crate::{Error, check};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SpdNetConfig {
-    /// The size of the matrices, then that after each BiMap: `[64, 18]` is one block from 64 to 18, `[64]` is none (tangent-space
-    /// logistic regression). Never increasing.
+    /// The size of the matrices, then the size after each BiMap. `[64, 18]` is one block from 64 to
+    /// 18; `[64]` has no block (tangent-space logistic regression). Never increasing.
     pub dimensions: Vec<usize>,
-    /// Matrices per trial (time windows, frequency bands). Each goes through blocks of its own; the head sees them all.
+    /// Matrices per trial (time windows, frequency bands). Each has its own blocks; the head uses
+    /// them all.
     pub inputs: usize,
     /// The number of classes.
     pub classes: usize,
-    /// The smallest eigenvalue that `ReEig` lets pass, in the unit of the data.
+    /// The eigenvalue floor of `ReEig`, in the unit of the data.
     pub threshold: f64,
-    /// How the logarithms become features.
+    /// The vectorisation of the logarithms into features.
     pub head: Vectorisation,
-    /// The probability that an entry of a logarithm is dropped in training (an entry and its mirror image together).
+    /// The probability that an entry of a logarithm is dropped in training (an entry and its mirror
+    /// image together).
     pub dropout: f64,
 }
 
 impl SpdNetConfig {
-    /// One input, the paper's `vec` head, threshold 1e-4, no dropout.
+    /// Creates a network with one input, the paper's `vec` head, threshold 1e-4 and no dropout.
     pub fn new(dimensions: Vec<usize>, classes: usize) -> Self {
         Self { dimensions, inputs: 1, classes, threshold: 1e-4, head: Vectorisation::Vec, dropout: 0.0 }
     }
 
-    /// The same with another threshold.
+    /// Sets the threshold.
     #[must_use]
     pub fn threshold(self, threshold: f64) -> Self {
         Self { threshold, ..self }
     }
 
-    /// The same with another head.
+    /// Sets the head.
     #[must_use]
     pub fn head(self, head: Vectorisation) -> Self {
         Self { head, ..self }
     }
 
-    /// The same with several matrices per trial.
+    /// Sets the number of matrices per trial.
     #[must_use]
     pub fn inputs(self, inputs: usize) -> Self {
         Self { inputs, ..self }
     }
 
-    /// The same with dropout before the head.
+    /// Sets the dropout before the head.
     #[must_use]
     pub fn dropout(self, dropout: f64) -> Self {
         Self { dropout, ..self }
     }
 
-    /// The number of BiRe blocks.
+    /// Returns the number of BiRe blocks.
     pub fn blocks(&self) -> usize {
         self.dimensions.len().saturating_sub(1)
     }
 
-    /// The size of the matrices that come in.
+    /// Returns the size of the input matrices.
     pub(crate) fn first(&self) -> usize {
         self.dimensions.first().copied().unwrap_or(0)
     }
 
-    /// The size of the matrices whose logarithm is taken.
+    /// Returns the size of the matrices at `LogEig`.
     pub(super) fn last(&self) -> usize {
         self.dimensions.last().copied().unwrap_or(0)
     }
 
-    /// The entries of one triangle of such a logarithm.
+    /// Returns the number of entries in one triangle of a logarithm.
     pub(super) fn triangle(&self) -> usize {
         self.last() * (self.last() + 1) / 2
     }
 
-    /// The number of features that the head sees.
+    /// Returns the number of inputs of the head.
     pub fn features(&self) -> usize {
         self.inputs * self.head.length(self.last())
     }
 
-    /// The number of trained numbers.
+    /// Returns the number of trained numbers.
     pub fn parameter_count(&self) -> usize {
         let blocks: usize = self.dimensions.windows(2).map(|pair| pair[0] * pair[1]).sum();
         self.inputs * blocks + self.classes * (self.features() + 1)
     }
 
-    /// Checks that such a network can be built.
+    /// Checks that the network can be built.
     ///
     /// # Errors
-    /// [`Error::Config`] with the name of the field, its value and what it must be.
+    /// [`Error::Config`] with the name of the field, its value and the allowed values.
     pub fn check(&self) -> Result<(), Error> {
         let largest = tolerance::LARGEST_MATRIX;
         let sizes_fit = self.dimensions.iter().all(|size| (1..=largest).contains(size));
@@ -116,8 +118,8 @@ impl SpdNetConfig {
         check("dropout", self.dropout, share, || "at least 0 and less than 1".into())
     }
 
-    /// The parameters: `block{l}.weight` for each block (with `input{m}.` before it if there are several inputs), `head.weight` and
-    /// `head.bias`.
+    /// Returns the parameters: `block{l}.weight` for each block (with the prefix `input{m}.` if
+    /// there are several inputs), `head.weight` and `head.bias`.
     pub(crate) fn layout(&self) -> Result<Layout, Error> {
         let mut tensors = Vec::new();
         for input in 0..self.inputs {

@@ -3,25 +3,25 @@
 use super::{ClampReport, SpdNetConfig};
 use crate::Error;
 
-/// Trials as a network reads them: its matrices, or their logarithms where no block stands before them.
+/// Trials as input of a network: matrices, or their logarithms if the network has no blocks.
 #[derive(Clone, Debug)]
 pub struct Examples<T> {
     pub(super) content: Content<T>,
     pub(super) labels: Vec<usize>,
-    /// What the network that reads them must be like.
+    /// The required properties of the network.
     pub(super) fits: Fit,
-    /// How the eigenvalues compare with the threshold, where no parameter has a say in that.
+    /// Comparison of the eigenvalues with the threshold, if it does not depend on parameters.
     pub(super) clamped: Option<ClampReport>,
 }
 
-/// What examples and a network must agree on.
+/// Properties that examples and a network must share.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Fit {
     /// Matrices are `size x size`.
     pub(super) size: usize,
     pub(super) inputs: usize,
     pub(super) classes: usize,
-    /// The threshold of the logarithms, where they are taken already.
+    /// The threshold of the logarithms, if they are precomputed.
     pub(super) logarithms: Option<f64>,
 }
 
@@ -31,12 +31,12 @@ impl Fit {
         Self { size: config.first(), inputs: config.inputs, classes: config.classes, logarithms }
     }
 
-    /// Checks that examples made for `self` can be read by `network`.
+    /// Checks that `network` can read examples made for `self`.
     pub(super) fn check(&self, network: &Self) -> Result<(), Error> {
         let facts = [
-            ("matrices of size", network.size, self.size),
-            ("a number of matrices per trial of", network.inputs, self.inputs),
-            ("a number of classes of", network.classes, self.classes),
+            ("matrix size", network.size, self.size),
+            ("matrices per trial", network.inputs, self.inputs),
+            ("classes", network.classes, self.classes),
         ];
         for (what, expected, found) in facts {
             if expected != found {
@@ -52,30 +52,30 @@ impl Fit {
             Some(threshold) => format!("logarithms with threshold {threshold:e}"),
         };
         let (expected, found) = (name(network.logarithms), name(self.logarithms));
-        Err(Error::Mismatch { what: "examples that are", expected, found })
+        Err(Error::Mismatch { what: "input", expected, found })
     }
 }
 
 #[derive(Clone, Debug)]
 pub(super) enum Content<T> {
-    /// Matrices, those of a trial together.
+    /// Matrices, grouped by trial.
     Matrices(Vec<T>),
     /// For each trial, the triangles of the logarithms of all its matrices.
     Logarithms(Vec<T>),
 }
 
 impl<T> Examples<T> {
-    /// The number of trials.
+    /// Returns the number of trials.
     pub fn len(&self) -> usize {
         self.labels.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no trials.
     pub fn is_empty(&self) -> bool {
         self.labels.is_empty()
     }
 
-    /// The class of each trial.
+    /// Returns the class of each trial.
     pub fn labels(&self) -> &[usize] {
         &self.labels
     }

@@ -1,13 +1,13 @@
-//! The guard against wrong units: how many eigenvalues does `ReEig` clamp?
+//! Check for wrong units by the share of eigenvalues that `ReEig` clamps.
 
 use fedspd_manifold::Real;
 
 use crate::Error;
 
-/// How the eigenvalues that the first `ReEig` sees compare with its threshold.
+/// Comparison of the eigenvalues at the first `ReEig` with its threshold.
 ///
-/// In volts, EEG covariances are 1e12 times smaller than in microvolts: every eigenvalue is clamped, the network sees the same matrix in
-/// every trial, and all gradients are exactly zero.
+/// In volts, EEG covariances are 1e12 times smaller than in microvolts. `ReEig` then clamps every
+/// eigenvalue, the network gets the same matrix in every trial, and all gradients are exactly zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClampReport {
     /// The share of eigenvalues at or below the threshold.
@@ -18,17 +18,17 @@ pub struct ClampReport {
     pub threshold: f64,
 }
 
-/// Above this share, training is worth a warning.
+/// Above this share, training gives a warning.
 const MANY: f64 = 0.5;
 
-/// Above this share there is nothing to train on.
+/// Above this share, training is refused.
 const ALL: f64 = 0.99;
 
 impl ClampReport {
-    /// A warning if more than half of the eigenvalues are clamped; nothing if all is well.
+    /// Returns a warning if more than half of the eigenvalues are clamped, otherwise `None`.
     ///
     /// # Errors
-    /// [`Error::AllClamped`] if more than 99% are.
+    /// [`Error::AllClamped`] if more than 99% are clamped.
     pub fn verdict(&self) -> Result<Option<String>, Error> {
         let Self { share, median, threshold } = *self;
         if share > ALL {
@@ -43,7 +43,7 @@ impl ClampReport {
     }
 }
 
-/// Eigenvalues, collected.
+/// A collection of eigenvalues.
 #[derive(Default)]
 pub(super) struct Spectrum {
     eigenvalues: Vec<f64>,

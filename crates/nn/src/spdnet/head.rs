@@ -1,20 +1,21 @@
-//! The linear head, on triangles.
+//! The linear head on triangles.
 //!
-//! A logarithm is symmetric, so its lower triangle says all, whatever the head: the weights of the two mirror images of an entry act
-//! on the same number. The network computes with triangles; this file translates weights and gradients.
+//! A logarithm is symmetric, so its lower triangle determines it for any head. The weights of the
+//! two mirror images of an entry act on the same number. The network computes with triangles. This
+//! module converts weights and gradients.
 
 use fedspd_manifold::{Real, Vectorisation};
 
-/// The weights and biases of the head as the network computes with them.
+/// The weights and biases of the head in the network's internal form.
 pub(super) struct TriangleHead<T> {
     vectorisation: Vectorisation,
     n: usize,
     inputs: usize,
     classes: usize,
-    /// The way forth: the coefficients of the triangles' entries, `features x classes`.
+    /// Forward: the coefficients of the triangles' entries, `features x classes`.
     pub(super) transposed: Vec<T>,
-    /// The way back: the symmetric matrices that these coefficients are the inner product with, by their triangles, `classes x features`.
-    /// The two mirror images of an entry share its coefficient.
+    /// Backward: the symmetric matrices whose inner product gives these coefficients, as triangles,
+    /// `classes x features`. The two mirror images of an entry share its coefficient.
     pub(super) weights: Vec<T>,
     pub(super) biases: Vec<T>,
 }
@@ -27,12 +28,12 @@ impl<T: Real> TriangleHead<T> {
         Self { vectorisation, n, inputs, classes, weights: weights(), transposed: weights(), biases }
     }
 
-    /// The number of features in triangles.
+    /// Returns the number of features in triangles.
     pub(super) fn features(&self) -> usize {
         self.inputs * self.n * (self.n + 1) / 2
     }
 
-    /// Takes the parameters over.
+    /// Copies the parameters.
     pub(super) fn load(&mut self, weights: &[T], biases: &[T]) {
         self.biases.copy_from_slice(biases);
         let (n, features) = (self.n, self.features());
@@ -61,7 +62,8 @@ impl<T: Real> TriangleHead<T> {
         }
     }
 
-    /// Carries the gradient with respect to the weights on triangles to the gradient with respect to the parameters.
+    /// Maps the gradient with respect to the weights on triangles to the gradient with respect to
+    /// the parameters.
     pub(super) fn gradient(&self, triangles: &[T], out: &mut [T]) {
         let n = self.n;
         let off_diagonal = self.vectorisation.off_diagonal::<T>();

@@ -7,8 +7,8 @@
 //! head    logits = xi v(log X') + beta
 //! ```
 //!
-//! (Huang and Van Gool 2017; the FedSPDnet paper, section 2.) Gradients are exact: eigenvectors are never differentiated
-//! (`algorithms.md`, section 2).
+//! (Huang and Van Gool 2017; the FedSPDnet paper, section 2.) Gradients are exact: eigenvectors are
+//! never differentiated (`algorithms.md`, section 2).
 
 mod chain;
 mod config;

@@ -10,10 +10,11 @@ use super::examples::{Content, Examples, Fit};
 use super::guard::Spectrum;
 use super::worker::culprit;
 use super::{ClampReport, SpdNetConfig, SpdNetWorkspace, SpdTrials};
+use crate::file::Network;
 use crate::model::implement_model;
-use crate::params::{Geometry, Layout, ParamSet};
+use crate::params::{Layout, ParamSet, Space};
 use crate::seed::{Purpose, Seed};
-use crate::{Dropout, Error, Model, check};
+use crate::{Architecture, Dropout, Error, Input, InputShape, Model, ModelSettings, check};
 
 /// An SPDnet: its shape. Parameters are given to its methods, memory too.
 ///
@@ -122,11 +123,19 @@ impl<T: Real> SpdNet<T> {
         let mut values = Vec::with_capacity(self.layout.size());
         for (index, parameter) in self.layout.parameters().iter().enumerate() {
             let mut rng = stream.item(index as u64);
-            if let (Geometry::Stiefel, &[p, k]) = (parameter.geometry, &parameter.shape[..]) {
-                values.extend_from_slice(Stiefel::with_simd(p, k, self.simd)?.random(&mut rng)?.as_slice());
-            } else {
-                let draw = |_| T::from_f64((rng.random::<f64>() * 2.0 - 1.0) * bound);
-                values.extend((0..parameter.size()).map(draw));
+            match parameter.space() {
+                Space::Stiefel { p, k } => {
+                    let weights = Stiefel::with_simd(p, k, self.simd)?.random(&mut rng)?;
+                    values.extend_from_slice(weights.as_slice());
+                }
+                Space::Euclidean => {
+                    let draw = |_| T::from_f64((rng.random::<f64>() * 2.0 - 1.0) * bound);
+                    values.extend((0..parameter.size()).map(draw));
+                }
+                Space::Spd { n } => {
+                    let identity = |entry| if entry % (n + 1) == 0 { T::ONE } else { T::ZERO };
+                    values.extend((0..n * n).map(identity));
+                }
             }
         }
         ParamSet::new(Arc::clone(&self.layout), values)
@@ -145,4 +154,58 @@ impl<T: Real> SpdNet<T> {
     }
 }
 
-implement_model!(SpdNet, SpdTrials, Examples, SpdNetWorkspace: f32, f64);
+macro_rules! architecture {
+    ($($real:ty),*) => {$(
+        impl Architecture<$real> for SpdNet<$real> {
+            const READS: Input = Input::Covariances;
+
+            fn build(settings: &ModelSettings, shape: &InputShape) -> Result<Self, Error> {
+                let dimensions = std::iter::once(shape.channels).chain(settings.dims.iter().copied());
+                let config = SpdNetConfig::new(dimensions.collect(), shape.classes)
+                    .inputs(shape.inputs)
+                    .threshold(settings.epsilon)
+                    .head(settings.head)
+                    .dropout(settings.resolved_dropout());
+                Self::new(config)
+            }
+
+            fn restore(network: &Network) -> Result<Option<Self>, Error> {
+                let Network::SpdNet(config) = network else { return Ok(None) };
+                Self::new(config.clone()).map(Some)
+            }
+
+            fn describe(&self) -> Network {
+                Network::SpdNet(self.config.clone())
+            }
+
+            fn trials(
+                shape: &InputShape,
+                numbers: Vec<$real>,
+                labels: Vec<usize>,
+            ) -> Result<SpdTrials<$real>, Error> {
+                SpdTrials::new(shape.channels, shape.inputs, shape.classes, numbers, labels)
+            }
+        }
+    )*};
+}
+
+architecture!(f32, f64);
+
+macro_rules! gradients_of_trials {
+    ($real:ty) => {
+        fn gradient_of_each(
+            &self,
+            parameters: &ParamSet<$real>,
+            examples: &Examples<$real>,
+            batch: &[usize],
+            dropout: Option<Dropout>,
+            workspace: &mut SpdNetWorkspace<$real>,
+            losses: &mut [$real],
+            gradients: &mut [$real],
+        ) -> Result<(), Error> {
+            workspace.gradient_of_each(parameters, examples, batch, dropout, losses, gradients)
+        }
+    };
+}
+
+implement_model!(SpdNet, SpdTrials, Examples, SpdNetWorkspace, gradients_of_trials: f32, f64);

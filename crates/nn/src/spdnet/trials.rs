@@ -1,11 +1,11 @@
-//! Labelled trials: SPD matrices and what they show.
+//! Labelled trials of SPD matrices.
 
 use fedspd_manifold::simd::Simd;
 use fedspd_manifold::{Real, check_symmetric};
 
 use crate::{Error, check};
 
-/// Labelled trials, each of one or more symmetric `n x n` matrices.
+/// Labelled trials, each with one or more symmetric `n x n` matrices.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SpdTrials<T> {
     n: usize,
@@ -16,12 +16,14 @@ pub struct SpdTrials<T> {
 }
 
 impl<T: Real> SpdTrials<T> {
-    /// Trials of `inputs` row-major `n x n` matrices each, all in one slice, with labels below `classes`.
+    /// Creates trials of `inputs` row-major `n x n` matrices each, all in one slice, with labels
+    /// below `classes`.
     ///
-    /// Differences between `a_ij` and `a_ji` of the size of rounding are averaged.
+    /// Rounding differences between `a_ij` and `a_ji` are averaged.
     ///
     /// # Errors
-    /// [`Error::Length`] if the numbers do not fit, [`Error::Label`], and [`Error::Trial`] if a matrix is not finite or not symmetric.
+    /// [`Error::Length`] if the lengths do not match, [`Error::Label`], and [`Error::Trial`] if a
+    /// matrix is not finite or not symmetric.
     pub fn new(
         n: usize,
         inputs: usize,
@@ -57,27 +59,27 @@ impl<T: Real> SpdTrials<T> {
         Ok(Self { n, inputs, classes, matrices, labels })
     }
 
-    /// The size of the matrices.
+    /// Returns the size of the matrices.
     pub fn n(&self) -> usize {
         self.n
     }
 
-    /// Matrices per trial.
+    /// Returns the number of matrices per trial.
     pub fn inputs(&self) -> usize {
         self.inputs
     }
 
-    /// The number of classes.
+    /// Returns the number of classes.
     pub fn classes(&self) -> usize {
         self.classes
     }
 
-    /// The class of each trial.
+    /// Returns the class of each trial.
     pub fn labels(&self) -> &[usize] {
         &self.labels
     }
 
-    /// All matrices, trial by trial.
+    /// Returns all matrices, trial by trial.
     pub fn matrices(&self) -> &[T] {
         &self.matrices
     }

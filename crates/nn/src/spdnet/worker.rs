@@ -1,4 +1,4 @@
-//! One thread's share of a batch: a few trials at a time, forth and back.
+//! Forward and backward passes of one thread, a few trials at a time.
 
 use fedspd_manifold::simd::Simd;
 use fedspd_manifold::{Left, Real, SpectralTape, multiply, multiply_add};
@@ -12,7 +12,7 @@ use crate::Error;
 use crate::loss::cross_entropy;
 use crate::model::Dropout;
 
-/// What all workers share during a step.
+/// Data that all workers share during a step.
 pub(super) struct Shared<'a, T: Real> {
     pub(super) examples: &'a Examples<T>,
     /// The weights of the blocks of all inputs.
@@ -20,12 +20,12 @@ pub(super) struct Shared<'a, T: Real> {
     pub(super) head: &'a TriangleHead<T>,
 }
 
-/// Where gradients of trials go, in the layout "weights of the blocks, head on triangles, biases";
-/// those of the weights transposed and by half.
+/// Target of the gradients of trials, in the layout "weights of the blocks, head on triangles,
+/// biases". Gradients of the weights are transposed and halved.
 pub(super) enum Sink<'a, T> {
-    /// They are added up.
+    /// Their sum.
     Sum(&'a mut [T]),
-    /// Each trial has its own.
+    /// One gradient per trial.
     Each(&'a mut [T]),
 }
 
@@ -34,11 +34,11 @@ pub(super) struct Worker<T: Real> {
     simd: Simd,
     classes: usize,
     keep: f64,
-    /// Trials processed together: as many as the eigensolver has lanes.
+    /// Number of trials processed together: the lanes of the eigensolver.
     pub(super) lanes: usize,
-    /// One for each input; empty if the logarithms are given.
+    /// One per input; empty if the logarithms are precomputed.
     chains: Vec<Chain<T>>,
-    /// For each trial: features, whether they are kept (0 or 1/(1-p)), their gradients.
+    /// For each trial: features, dropout mask (0 or 1/(1-p)), gradients of the features.
     features: Vec<T>,
     kept: Vec<T>,
     feature_gradients: Vec<T>,
@@ -70,7 +70,7 @@ impl<T: Real> Worker<T> {
         })
     }
 
-    /// The logits of up to `lanes` trials.
+    /// Computes the logits of up to `lanes` trials.
     pub(super) fn forward(
         &mut self,
         shared: &Shared<'_, T>,
@@ -94,7 +94,7 @@ impl<T: Real> Worker<T> {
         Ok(logits)
     }
 
-    /// The losses of up to `lanes` trials, and the gradient of their sum times `scale`.
+    /// Computes the losses of up to `lanes` trials, and the gradient of their sum times `scale`.
     pub(super) fn forward_backward(
         &mut self,
         shared: &Shared<'_, T>,
@@ -165,7 +165,8 @@ impl<T: Real> Worker<T> {
                     let weights = &shared.weights[input * per_input..(input + 1) * per_input];
                     let matrix = |place: usize| &matrices[(trials[place] * inputs + input) * size..][..size];
                     chain.forward(weights, trials.len(), matrix).map_err(|source| {
-                        // Matrices are finite and symmetric when they come in; what fails is the product with the weights.
+                        // Input matrices are finite and symmetric, so the product with the weights
+                        // failed.
                         Error::Trial { trial: trials[culprit(&source)], input, source }
                     })?;
                     chain.logarithms(&mut self.features[input * triangle..], features)?;
@@ -194,7 +195,7 @@ impl<T: Real> Worker<T> {
         Ok(())
     }
 
-    /// Draws which features are kept. A trial's draw depends on its place in the epoch alone.
+    /// Draws the dropout mask. A trial's mask depends only on its position in the epoch.
     fn draw(&mut self, dropout: Dropout, end: usize, features: usize) {
         let scale = T::from_f64(1.0 / self.keep);
         // Keep if a uniform 32-bit number is below keep * 2^32.
@@ -207,12 +208,13 @@ impl<T: Real> Worker<T> {
         }
     }
 
-    /// The losses of the last trials.
+    /// Returns the losses of the last trials.
     pub(super) fn losses(&self) -> &[T] {
         &self.losses
     }
 
-    /// The eigenvalues that the first `ReEig` of each input saw in the last forward pass, for `count` trials.
+    /// Returns the eigenvalues at the first `ReEig` of each input in the last forward pass, for
+    /// `count` trials.
     pub(super) fn first_eigenvalues(
         &self,
         count: usize,
@@ -222,7 +224,7 @@ impl<T: Real> Worker<T> {
     }
 }
 
-/// Which matrix of a batch an error is about; the first if it does not say.
+/// Returns the index of the matrix in an error, or 0 if it has none.
 pub(super) fn culprit(error: &fedspd_manifold::Error) -> usize {
     use fedspd_manifold::Error::{EigenvaluesNotConverged, NotFinite, Overflow, TooLarge};
     match *error {

@@ -1,7 +1,8 @@
-//! The passes over a batch, on one thread or several, with the same bytes.
+//! The passes over a batch, on one or several threads, with the same bytes.
 //!
-//! A batch is cut into tiles of [`TILE`] trials, whatever the number of threads. Within a tile the gradient of one trial is added
-//! after that of the other; the tiles' sums are added in order. So the order of all additions is fixed.
+//! A batch is split into tiles of [`TILE`] trials, for any number of threads. Within a tile the
+//! gradients are added trial by trial. The sums of the tiles are added in order. The order of all
+//! additions is therefore fixed.
 
 use fedspd_manifold::simd::Simd;
 use fedspd_manifold::{Real, first_not_finite, same_numbers};
@@ -14,36 +15,39 @@ use super::head::TriangleHead;
 use super::worker::{Shared, Sink, Worker};
 use super::{ClampReport, SpdNetConfig};
 use crate::model::{Dropout, check_batch, check_parameters};
-use crate::params::{Geometry, Layout, ParamSet};
+use crate::params::{Layout, ParamSet, Space};
 use crate::{Error, check};
 
-/// Trials in a tile: as many as the widest `f64` vectors have lanes, and few enough for four threads in a batch of 64.
+/// Trials per tile: the number of lanes of the widest `f64` vectors, and small enough for four
+/// threads in a batch of 64.
 pub(super) const TILE: usize = 16;
 
-/// The memory of an [`crate::SpdNet`]'s passes. It grows to the largest batch seen and allocates nothing after that.
+/// The memory of an [`crate::SpdNet`]'s passes. It grows to the largest batch and then allocates
+/// nothing.
 pub struct SpdNetWorkspace<T: Real> {
     layout: Arc<Layout>,
     simd: Simd,
-    /// The parameters that were taken over last: inference with the same ones checks them once.
+    /// The parameters of the last pass. Repeated inference with the same parameters checks them
+    /// once.
     loaded: Vec<T>,
     threshold: f64,
     fits: Fit,
     head: TriangleHead<T>,
-    /// The number of weights in all blocks: they come first among the parameters.
+    /// The number of weights in all blocks, which come first among the parameters.
     block_weights: usize,
     workers: Vec<Worker<T>>,
-    /// For each tile: the sum of its gradients, as a [`Sink`] has them.
+    /// For each tile: the sum of its gradients, in the layout of a [`Sink`].
     gradients: Vec<T>,
-    /// For each tile: the sum of its losses (not touched by a pass that asks for logits alone).
+    /// For each tile: the sum of its losses. A pass for logits only does not touch it.
     losses: Vec<T>,
 }
 
-/// The place of a tile in its batch.
+/// A tile of a batch.
 struct Tile<'a, T> {
     trials: &'a [usize],
-    /// How many trials of the batch come before it.
+    /// The number of trials of the batch before it.
     first: usize,
-    /// Its gradients added up, or its logits.
+    /// Its summed gradients, or its logits.
     output: &'a mut [T],
     loss: &'a mut T,
 }
@@ -72,12 +76,12 @@ impl<T: Real> SpdNetWorkspace<T> {
         })
     }
 
-    /// The length of a gradient as a [`Sink`] has it.
+    /// Returns the length of a gradient in the layout of a [`Sink`].
     fn sink_size(&self) -> usize {
         self.block_weights + self.head.weights.len() + self.head.biases.len()
     }
 
-    /// Takes the parameters over.
+    /// Checks the input and copies the parameters.
     fn load(
         &mut self,
         parameters: &ParamSet<T>,
@@ -127,7 +131,7 @@ impl<T: Real> SpdNetWorkspace<T> {
                 let dropout = dropout.map(|d| Dropout { seen: d.seen + first as u64, ..d });
                 let sink = Sink::Sum(tile.output);
                 worker.forward_backward(&shared, trials, scale, dropout, sink)?;
-                // One after the other, so that their sum does not depend on how many fit the lanes.
+                // Add one by one, so that the sum does not depend on the number of lanes.
                 for &loss in &worker.losses()[..trials.len()] {
                     *tile.loss += loss;
                 }
@@ -148,12 +152,8 @@ impl<T: Real> SpdNetWorkspace<T> {
         Ok(loss)
     }
 
-    /// The gradient of the loss of each trial of a batch by itself (not divided by their number), one after the other; their losses
-    /// too.
-    ///
-    /// # Errors
-    /// As [`crate::Model::loss_and_gradient`].
-    pub fn gradient_of_each(
+    /// Implements [`crate::Model::gradient_of_each`].
+    pub(super) fn gradient_of_each(
         &mut self,
         parameters: &ParamSet<T>,
         examples: &Examples<T>,
@@ -213,7 +213,8 @@ impl<T: Real> SpdNetWorkspace<T> {
         }
     }
 
-    /// How the eigenvalues that the first `ReEig` sees compare with its threshold, over some trials (all of them if there are no blocks).
+    /// Compares the eigenvalues at the first `ReEig` with its threshold, over some trials (all of
+    /// them if there are no blocks).
     ///
     /// # Errors
     /// [`Error::ForeignParameters`]; [`Error::Config`] if there are no trials.
@@ -243,7 +244,8 @@ impl<T: Real> SpdNetWorkspace<T> {
     }
 }
 
-/// Gives each worker a run of tiles. `outputs` has so many numbers for each tile, except perhaps the last.
+/// Assigns a run of tiles to each worker. `outputs` has `size` numbers per tile, except perhaps for
+/// the last.
 fn in_tiles<T: Real>(
     workers: &mut [Worker<T>],
     batch: &[usize],
@@ -276,16 +278,20 @@ fn in_tiles<T: Real>(
     a.and(b)
 }
 
-/// Carries a gradient from the layout of a [`Sink`] to that of the parameters.
+/// Maps a gradient from the layout of a [`Sink`] to that of the parameters.
 fn unfold<T: Real>(head: &TriangleHead<T>, layout: &Layout, sink: &[T], gradient: &mut [T]) {
     for parameter in layout.parameters() {
-        if let (Geometry::Stiefel, &[p, k]) = (parameter.geometry, &parameter.shape[..]) {
-            let transposed = &sink[parameter.range()];
-            for (i, row) in gradient[parameter.range()].chunks_exact_mut(k).enumerate() {
-                for (j, entry) in row.iter_mut().enumerate() {
-                    *entry = transposed[j * p + i] * T::TWO;
+        match parameter.space() {
+            Space::Stiefel { p, k } => {
+                let transposed = &sink[parameter.range()];
+                for (i, row) in gradient[parameter.range()].chunks_exact_mut(k).enumerate() {
+                    for (j, entry) in row.iter_mut().enumerate() {
+                        *entry = transposed[j * p + i] * T::TWO;
+                    }
                 }
             }
+            // The head follows below.
+            Space::Euclidean | Space::Spd { .. } => {}
         }
     }
     let rest = &sink[sink.len() - head.weights.len() - head.biases.len()..];

@@ -8,23 +8,26 @@ use crate::{Error, check};
 
 /// The frequency of the rhythms, in hertz.
 const RHYTHM: f64 = 10.0;
-/// Microvolts of a rhythm, and of the noise.
+/// Amplitudes of a rhythm and of the noise, in microvolts.
 const AMPLITUDES: (f64, f64) = (10.0, 5.0);
-/// What is left of the rhythm of a class's source while the class is imagined.
+/// The remaining share of the rhythm of a class's source during imagery of that class.
 const LEFT: f64 = 0.2;
-/// Samples that are thrown away until a source has forgotten its beginning.
+/// Discarded samples at the start, until a source is stationary.
 const WARM: usize = 64;
-/// How far a client's mixture is from the others', unless set.
+/// Default difference between the mixtures of clients.
 const SHIFT: f64 = 0.3;
-/// The most numbers that a client's trials, or the random numbers behind one trial, may have: sizes that no EEG needs are refused before anything is allocated.
+/// Largest accepted number of samples of a client, and of random numbers for one trial. Sizes
+/// beyond any EEG are refused before allocation.
 const MOST_NUMBERS: usize = 1 << 28;
-/// The most channels: a mixture has their square.
+/// Largest number of channels: a mixture has their square.
 const MOST_CHANNELS: usize = 4096;
-/// Time constants of the noise, in samples: processes of the first order at octave steps add up to a spectrum like 1/f.
+/// Time constants of the noise, in samples. First-order processes at octave steps add up to a
+/// spectrum like 1/f.
 const OCTAVES: [f64; 6] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0];
 
-/// Motor imagery in miniature: each channel has a source with a rhythm, and each class attenuates the rhythm of its own source (event-related
-/// desynchronisation). Every client sees the sources through a mixture of its own, with noise that falls off like 1/f. In microvolts.
+/// A small motor-imagery task, in microvolts. Each channel has a source with a rhythm. Each class
+/// attenuates the rhythm of its own source (event-related desynchronisation). Every client observes
+/// the sources through its own mixture, with noise that falls off like 1/f.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SyntheticEeg {
     channels: usize,
@@ -36,37 +39,38 @@ pub struct SyntheticEeg {
 }
 
 impl SyntheticEeg {
-    /// 100 trials a client, each client with a mixture of its own.
+    /// Creates a task with 100 trials per client and a different mixture for each client.
     pub fn new(channels: usize, samples: usize, sfreq: f64, classes: usize) -> Self {
         Self { channels, samples, sfreq, classes, trials: 100, shift: SHIFT }
     }
 
-    /// So many trials a client, the classes in turn.
+    /// Sets the number of trials per client. Classes alternate.
     #[must_use]
     pub fn trials(self, trials: usize) -> Self {
         Self { trials, ..self }
     }
 
-    /// How far a client's mixture is from that of the others; with 0 all have the same.
+    /// Sets the difference between the mixtures of clients; with 0 all have the same.
     #[must_use]
     pub fn shift(self, shift: f64) -> Self {
         Self { shift, ..self }
     }
 
-    /// The trials of one client.
+    /// Generates the trials of one client.
     ///
     /// # Errors
-    /// [`Error::Config`] if there are fewer channels than classes, a number is zero or absurd, or the rate is too low for the rhythm.
+    /// [`Error::Config`] if there are fewer channels than classes, a number is zero or too large,
+    /// or the sampling rate is too low for the rhythm.
     pub fn client<T: Real>(&self, seed: Seed, client: u32) -> Result<RawTrials<T>, Error> {
         let (n, samples) = (self.channels, self.samples);
         check("classes", self.classes, self.classes >= 2, || "at least 2".into())?;
-        check("channels", n, n >= self.classes, || format!("at least the {} classes", self.classes))?;
+        check("channels", n, n >= self.classes, || format!("at least {}, one per class", self.classes))?;
         check("samples", samples, samples > 0, || "at least 1".into())?;
         check("trials", self.trials, self.trials > 0, || "at least 1".into())?;
         check("channels", n, n <= MOST_CHANNELS, || format!("at most {MOST_CHANNELS}"))?;
         let drawn = samples.saturating_add(WARM).saturating_mul(n).saturating_mul(1 + OCTAVES.len());
         check("samples", samples, drawn <= MOST_NUMBERS, || {
-            format!("so few that a trial of {n} channels takes at most {MOST_NUMBERS} random numbers")
+            format!("small enough that a trial of {n} channels takes at most {MOST_NUMBERS} random numbers")
         })?;
         let numbers = samples.saturating_mul(n).saturating_mul(self.trials);
         check("trials x samples x channels", numbers, numbers <= MOST_NUMBERS, || {
@@ -76,7 +80,7 @@ impl SyntheticEeg {
         let fast = self.sfreq > 2.0 * RHYTHM && self.sfreq.is_finite();
         check("sfreq", self.sfreq, fast, || format!("above {} Hz", 2.0 * RHYTHM))?;
         let stream = seed.stream(Purpose::Generator);
-        // What clients share is drawn in a round of its own, apart from any client's trials.
+        // The shared part of the mixtures is drawn in round 1, apart from the trials of any client.
         let mut mixture = vec![0.0; n * n];
         fill_standard_normal(&mut stream.round(1).item(0), &mut mixture);
         let stream = stream.client(client);
@@ -107,7 +111,8 @@ impl SyntheticEeg {
         RawTrials::new(n, samples, self.classes, all, labels)
     }
 
-    /// Writes a source to every `stride`-th place: a resonance of the second order for the rhythm, processes of the first order for the noise.
+    /// Writes a source to every `stride`-th entry: a second-order resonance for the rhythm and
+    /// first-order processes for the noise.
     fn source(&self, share: f64, drawn: &[f64], out: &mut [f64], stride: usize) {
         let length = self.samples + WARM;
         let radius = 0.95;
@@ -134,7 +139,8 @@ impl SyntheticEeg {
     }
 }
 
-/// The cosine of an angle up to pi, with the same bits everywhere: the platform's may differ in the last one.
+/// Computes the cosine of an angle up to pi, with the same bits on every platform: the platform's
+/// function may differ in the last one.
 fn cosine(angle: f64) -> f64 {
     let (mut sum, mut term) = (1.0, 1.0);
     for k in 1..20 {

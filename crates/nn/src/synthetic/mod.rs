@@ -1,4 +1,4 @@
-//! Labelled data made to order, for tests, the demo and benches.
+//! Synthetic labelled data for tests, the demo and benchmarks.
 
 mod eeg;
 mod spd;

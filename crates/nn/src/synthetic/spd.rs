@@ -7,8 +7,9 @@ use crate::seed::{Purpose, Seed};
 use crate::spdnet::SpdTrials;
 use crate::{Error, check};
 
-/// A task that clients share: in a subspace of the sources, each class raises the power of its own directions. Every client sees the
-/// sources through a mixture of its own, which moves all its covariances by one congruence.
+/// A task shared by clients. In a subspace of the sources, each class raises the power of its own
+/// directions. Every client observes the sources through its own mixture, which applies one
+/// congruence to all its covariances.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SyntheticTask {
     channels: usize,
@@ -20,50 +21,52 @@ pub struct SyntheticTask {
 }
 
 impl SyntheticTask {
-    /// 100 trials a client of one matrix each, classes well apart, no shift between clients.
+    /// Creates a task with 100 trials per client, one matrix per trial, well separated classes and
+    /// no shift between clients.
     pub fn new(channels: usize, classes: usize) -> Self {
         Self { channels, classes, inputs: 1, trials: 100, strength: 1.0, shift: 0.0 }
     }
 
-    /// So many matrices per trial.
+    /// Sets the number of matrices per trial.
     #[must_use]
     pub fn inputs(self, inputs: usize) -> Self {
         Self { inputs, ..self }
     }
 
-    /// So many trials a client, the classes in turn.
+    /// Sets the number of trials per client. Classes alternate.
     #[must_use]
     pub fn trials(self, trials: usize) -> Self {
         Self { trials, ..self }
     }
 
-    /// The logarithm of the factor by which a class raises the power of its directions.
+    /// Sets the logarithm of the factor by which a class raises the power of its directions.
     #[must_use]
     pub fn strength(self, strength: f64) -> Self {
         Self { strength, ..self }
     }
 
-    /// How far a client's mixture is from the identity.
+    /// Sets the distance of a client's mixture from the identity.
     #[must_use]
     pub fn shift(self, shift: f64) -> Self {
         Self { shift, ..self }
     }
 
-    /// The trials of one client: sample covariances of four times as many Gaussian samples as channels, so all are positive definite.
+    /// Generates the trials of one client. They are sample covariances of four times as many
+    /// Gaussian samples as channels, so all are positive definite.
     ///
     /// # Errors
     /// [`Error::Config`] if there are fewer channels than classes or a number is zero.
     pub fn client<T: Real>(&self, seed: Seed, client: u32) -> Result<SpdTrials<T>, Error> {
         let n = self.channels;
         check("classes", self.classes, self.classes >= 2, || "at least 2".into())?;
-        check("channels", n, n >= self.classes, || format!("at least the {} classes", self.classes))?;
+        check("channels", n, n >= self.classes, || format!("at least {}, one per class", self.classes))?;
         check("inputs", self.inputs, self.inputs > 0, || "at least 1".into())?;
         check("trials", self.trials, self.trials > 0, || "at least 1".into())?;
         let simd = Simd::detect()?;
         let stream = seed.stream(Purpose::Generator);
-        // Every class has as many directions of its own as fit.
+        // Every class has as many directions as fit in half of the channels, at least one.
         let directions = (n / 2 / self.classes).max(1) * self.classes;
-        // What clients share is drawn in a round of its own, apart from any client's trials.
+        // The shared subspace is drawn in round 1, apart from the trials of any client.
         let shared = &mut stream.round(1).item(0);
         let subspace = Stiefel::<f64>::new(n, directions)?.random(shared)?.transpose();
         let stream = stream.client(client);
@@ -81,7 +84,8 @@ impl SyntheticTask {
         let mut matrices = Vec::with_capacity(self.trials * self.inputs * n * n);
         for matrix in 0..self.trials * self.inputs {
             let class = matrix / self.inputs % self.classes;
-            // Rows are samples. x <- x + ((gain - 1) o (x U)) U^T raises the power of some directions of the subspace.
+            // Rows are samples. x <- x + ((gain - 1) o (x U)) U^T raises the power of some
+            // directions of the subspace.
             fill_standard_normal(&mut stream.item(matrix as u64), &mut sources);
             multiply(simd, Left::Plain, (samples, n, directions), &sources, basis.as_slice(), &mut inside);
             for (place, entry) in inside.iter_mut().enumerate() {
@@ -101,7 +105,7 @@ impl SyntheticTask {
     }
 }
 
-/// `exp(x/2)`, with the same bits everywhere.
+/// Computes `exp(x/2)`, with the same bits on every platform.
 fn exp_half(x: f64) -> f64 {
     use fedspd_manifold::simd::{Array, elementary::exp};
     let Array([value]) = exp(Array([0.5 * x]));

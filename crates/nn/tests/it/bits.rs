@@ -1,9 +1,9 @@
-//! The bits of trained networks, pinned: a change that only rearranges work leaves every line of
-//! the tables as it is.
+//! Pinned bits of trained networks. A change that only reorders work must leave the tables
+//! unchanged.
 //!
-//! The tests of the workspace run this on every instruction set that the machine has. A commit that
-//! changes an algorithm updates the lines it moves and says so.
-#![allow(clippy::print_stderr)] // a failure shows the hashes that it found
+//! The workspace tests run this file on every instruction set of the machine. A commit that changes
+//! an algorithm updates the affected lines and says so.
+#![allow(clippy::print_stderr)] // a failure prints the actual hashes
 
 use fedspd_manifold::{Real, RetractionKind, Vectorisation};
 use fedspd_nn::{
@@ -13,14 +13,14 @@ use fedspd_nn::{
 
 use crate::support::bits;
 
-/// FNV-1a over the bits of some numbers.
+/// Returns the FNV-1a hash of the bits of some numbers.
 fn hash(numbers: &[impl Real]) -> u64 {
     let start = 0xcbf2_9ce4_8422_2325_u64;
     bits(numbers).iter().fold(start, |hash, bits| (hash ^ bits).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// Two epochs with batches of 29, a size that is a multiple of no vector; then hashes of the
-/// parameters and of the predictions of all trials and of one.
+/// Trains two epochs with batches of 29, which is no multiple of any vector width. Returns hashes
+/// of the parameters and of the predictions of all trials and of one.
 fn trained<T: Real, M: Model<T>>(
     model: &M,
     trials: M::Trials,

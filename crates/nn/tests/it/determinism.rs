@@ -1,4 +1,5 @@
-//! Same parameters, data and seed: the same bytes, on any instruction set, number of threads and batch around a trial.
+//! The same parameters, data and seed give the same bytes, for any instruction set, number of
+//! threads and batch around a trial.
 
 use fedspd_manifold::simd::Simd;
 use fedspd_manifold::{Real, Vectorisation};
@@ -9,7 +10,7 @@ use fedspd_nn::{
 
 use crate::support::bits;
 
-/// Three epochs over 150 trials, with dropout and two inputs.
+/// Trains three epochs over 150 trials, with dropout and two inputs.
 fn trained<T: Real>(simd: Simd, threads: usize) -> (Vec<u64>, Vec<u64>)
 where
     SpdNet<T>: Model<T, Trials = SpdTrials<T>, Examples = Examples<T>>,
@@ -51,7 +52,7 @@ fn threads_and_instruction_sets_change_no_bit() {
     }
 }
 
-/// The logits of a trial do not depend on its place, its neighbours or the threads.
+/// The logits of a trial do not depend on its index, its neighbours or the threads.
 #[test]
 fn a_trial_has_the_same_logits_in_any_batch() {
     let net = SpdNet::<f64>::new(SpdNetConfig::new(vec![12, 7], 3)).unwrap();

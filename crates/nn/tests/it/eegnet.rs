@@ -1,12 +1,12 @@
-//! EEGNet: torch's values, the plain route, finite differences, determinism, learning.
+//! EEGNet: torch's values, the plain computation, finite differences, determinism, learning.
 
 use fedspd_manifold::Real;
 use fedspd_manifold::RetractionKind;
 use fedspd_manifold::simd::Simd;
 use fedspd_nn::{
-    AdamSettings, BatchNorm, Dropout, EegExamples, EegNet, EegNetConfig, EegNetWorkspace, FedBn, MaxNorm,
-    Model, Optimiser, OptimiserConfig, ParamSet, Parameter, Purpose, RawTrials, Role, Scope, Seed, SpdNet,
-    SpdNetConfig, SyntheticEeg, SyntheticTask, Trainer,
+    AdamSettings, Architecture, BatchNorm, Dropout, EegExamples, EegNet, EegNetConfig, EegNetWorkspace,
+    FedBn, MaxNorm, Model, Optimiser, OptimiserConfig, ParamSet, Parameter, Purpose, RawTrials, Role, Scope,
+    Seed, SpdNet, SpdNetConfig, SyntheticEeg, SyntheticTask, Trainer,
 };
 use serde_json::Value;
 
@@ -80,7 +80,8 @@ impl Case {
     }
 }
 
-/// The distance of each parameter's values from the expected ones, relative to the larger of their norm and a thousandth of the norm of all.
+/// Returns the distance of each parameter's values from the expected ones. It is relative to the
+/// larger of their norm and a thousandth of the norm of all.
 fn distances<T: Real>(parameters: &ParamSet<T>, found: &[T], expected: &[f64]) -> Vec<(String, f64)> {
     let norm = |values: &[f64]| values.iter().map(|x| x * x).sum::<f64>().sqrt();
     let all = norm(expected);
@@ -155,19 +156,20 @@ fn everything_equals_torch_in_double_precision() {
     }
 }
 
-/// BN1 gets gradient only through the epsilon of BN2, so its gradient is mostly rounding noise in single precision, which Adam turns into whole steps; BN2's
-/// running statistics follow BN1's scale.
+/// BN1 gets gradient only through the epsilon of BN2. In single precision its gradient is mostly
+/// rounding noise, which Adam turns into full steps. The running statistics of BN2 follow the scale
+/// of BN1.
 #[test]
 fn everything_equals_torch_in_single_precision_but_noise() {
     let noisy = ["norm1.scale", "norm1.shift", "norm2.mean", "norm2.variance"];
     for name in ["even", "odd"] {
         agrees_with_torch::<f32>(name, 1e-4, 1e-3, &noisy);
     }
-    // With a large epsilon only the shift, whose gradient is zero, is noise.
+    // With a large epsilon only the shift is noise: its gradient is zero.
     agrees_with_torch::<f32>("tiles", 1e-4, 1e-3, &["norm1.shift", "norm2.mean"]);
 }
 
-/// The constants of the first two cases are those that have a name.
+/// The constants of the first two cases are the named ones.
 #[test]
 fn torch_and_the_original_normalise_as_the_golden_cases() {
     assert_eq!(Case::new("even").config().batch_norm, BatchNorm::TORCH);
@@ -205,7 +207,7 @@ fn batch_norm_stays_with_its_client() {
     }
 }
 
-/// Values that are away from those at which one begins.
+/// Returns values away from the initial ones.
 fn generic(net: &EegNet<f64>) -> ParamSet<f64> {
     let mut parameters = net.initial(Seed(3)).unwrap();
     for (place, value) in parameters.values_mut().iter_mut().enumerate() {
@@ -214,8 +216,9 @@ fn generic(net: &EegNet<f64>) -> ParamSet<f64> {
     parameters
 }
 
-/// Networks whose shortcut is compared with the plain route, each with a batch: even, odd and single taps, small and large epsilons. BN2 takes out what BN1 does but for its
-/// epsilon, so it is the large ones that show BN1's scale and the way through its statistics.
+/// Networks for the comparison of the shortcut with the plain computation, each with a batch: even,
+/// odd and single taps, small and large epsilons. BN2 removes the effect of BN1 except for its
+/// epsilon. Only large epsilons therefore test BN1's scale and the gradient through its statistics.
 fn compared() -> impl Iterator<Item = (EegNet<f64>, EegExamples<f64>, [usize; 5])> {
     let shapes = [
         (4, (10, 4), [4, 2], [3, 2, 5]),
@@ -246,7 +249,7 @@ fn compared() -> impl Iterator<Item = (EegNet<f64>, EegExamples<f64>, [usize; 5]
     })
 }
 
-/// Loss and gradient by the shortcut.
+/// Computes loss and gradient by the shortcut.
 fn shortcut(
     net: &EegNet<f64>,
     parameters: &ParamSet<f64>,
@@ -264,8 +267,9 @@ fn trained(net: &EegNet<f64>) -> impl Iterator<Item = &Parameter> {
     net.layout().parameters().iter().filter(|parameter| parameter.role == Role::Trained)
 }
 
-/// Every derivative of the plain route, by dual numbers. Each group of parameters is held to its own norm; with a small epsilon the plain route gets BN1's
-/// gradient as a difference of numbers near 1, hence the floor.
+/// Compares with every derivative of the plain computation, by dual numbers. The tolerance of each
+/// group of parameters is relative to its own norm. With a small epsilon the plain computation gets
+/// BN1's gradient as a difference of numbers near 1, hence the floor.
 #[test]
 fn the_shortcut_equals_the_plain_route_with_every_derivative() {
     for (net, examples, batch) in compared() {
@@ -303,7 +307,7 @@ fn the_gradient_equals_finite_differences_of_the_plain_route() {
                 }
                 plain_eegnet::loss(net.config(), &parameters, &values, &examples, &batch)
             };
-            // Short, because ELU has a kink in its slope.
+            // A short step, because ELU has a kink in its slope.
             let h = 1e-5;
             let slope = (8.0 * (moved(h) - moved(-h)) - (moved(2.0 * h) - moved(-2.0 * h))) / (12.0 * h);
             let ours = &gradient[parameter.range()];
@@ -367,7 +371,8 @@ where
     }
 }
 
-/// What evaluation needs is the samples: they cost nothing to prepare, give the same logits, and are refused in training.
+/// Evaluation needs only the samples: they need no preparation, give the same logits, and are
+/// refused in training.
 #[test]
 fn trials_prepared_for_use_are_evaluated_but_not_trained_on() {
     let (net, examples) = small::<f32>(0.25);
@@ -391,16 +396,16 @@ fn trials_prepared_for_use_are_evaluated_but_not_trained_on() {
     };
     assert_eq!(
         train(&net, &for_use),
-        "the network takes lag statistics for 32 taps, the data have none: they were prepared for use alone"
+        "lag statistics: the network expects 32 taps, the data have none: they were prepared for evaluation only"
     );
     let longer = EegNet::new(EegNetConfig { temporal_taps: 40, ..net.config().clone() }).unwrap();
     assert_eq!(
         train(&longer, &examples),
-        "the network takes lag statistics for 40 taps, the data have those for 32"
+        "lag statistics: the network expects 40 taps, the data have 32 taps"
     );
 }
 
-/// Logits of a training pass are there until another pass takes their place.
+/// Logits of a training pass are available until the next pass.
 #[test]
 fn training_logits_are_those_of_the_last_training_pass_or_none() {
     let (net, examples) = small::<f64>(0.0);
@@ -414,7 +419,7 @@ fn training_logits_are_those_of_the_last_training_pass_or_none() {
     assert_eq!(workspace.training_logits().count(), 0);
 }
 
-/// No trials are an error, not a loss of 0/0.
+/// An empty batch is an error, not a loss of 0/0.
 #[test]
 fn an_empty_batch_is_refused_by_both_networks() {
     fn refused<T: Real, M: Model<T>>(net: &M, examples: &M::Examples) {
@@ -437,7 +442,8 @@ fn an_empty_batch_is_refused_by_both_networks() {
     refused(&net, &net.prepare(SyntheticTask::new(6, 3).client(Seed(0), 0).unwrap()).unwrap());
 }
 
-/// An offset of the channels far above the signal cancels in BN1's variance: not in `f64`, in which the lag statistics are kept for single precision too.
+/// A channel offset far above the signal causes cancellation in BN1's variance. The lag statistics
+/// are `f64` for single precision too, so no digits are lost.
 #[test]
 fn an_offset_costs_the_variance_no_digits_in_single_precision() {
     let config = EegNetConfig { temporal_taps: 1, dropout: 0.0, ..EegNetConfig::new(6, 130, 64.0, 3) };
@@ -460,7 +466,7 @@ fn an_offset_costs_the_variance_no_digits_in_single_precision() {
     }
 }
 
-/// What overflows is reported, not normalised away.
+/// Overflow is reported, not normalised away.
 #[test]
 fn a_variance_that_is_not_finite_is_divergence() {
     for (size, taps) in [(1e200, 8), (1e160, 1)] {
@@ -478,7 +484,7 @@ fn a_variance_that_is_not_finite_is_divergence() {
     }
 }
 
-/// Sizes and rates from a file or a user are refused, not computed with.
+/// Invalid sizes and rates from a file or a user are refused.
 #[test]
 fn absurd_sizes_and_rates_are_refused_without_panic() {
     for rate in [f64::NAN, f64::INFINITY, -160.0, 0.0, 1e300] {
@@ -500,7 +506,7 @@ fn absurd_sizes_and_rates_are_refused_without_panic() {
     assert!(pools.check().is_err());
 }
 
-/// A trial's logits in use depend on nothing but itself.
+/// In evaluation, a trial's logits depend only on the trial itself.
 #[test]
 fn evaluation_does_not_depend_on_the_batch() {
     let (net, examples) = small::<f32>(0.25);
@@ -567,9 +573,8 @@ fn a_model_file_keeps_an_eegnet() {
     let path = folder.path().join("model.safetensors");
     let names = |prefix: &str, n: usize| (0..n).map(|i| format!("{prefix}{i}")).collect::<Vec<_>>();
     let manifest =
-        fedspd_nn::file::Manifest::eegnet(net.config().clone(), "1", names("class", 3), names("C", 6))
-            .unwrap();
-    fedspd_nn::file::save(&path, &manifest, &parameters).unwrap();
+        fedspd_nn::file::Manifest::new(net.describe(), "1", names("class", 3), names("C", 6)).unwrap();
+    std::fs::write(&path, fedspd_nn::file::encode(&path, &manifest, &parameters).unwrap()).unwrap();
     let (loaded, values) = fedspd_nn::file::load::<f32>(&path).unwrap();
     assert_eq!((loaded, values.values()), (manifest, parameters.values()));
 }
@@ -594,7 +599,7 @@ fn what_does_not_fit_is_refused_with_the_numbers() {
     };
     assert_eq!(
         message(config(|c| c.samples = 31)),
-        "`samples` is 31; it must be at least 32, for both means"
+        "`samples` is 31; it must be at least 32, the product of both pools"
     );
     assert_eq!(
         message(config(|c| c.temporal_taps = 0)),
@@ -610,7 +615,7 @@ fn what_does_not_fit_is_refused_with_the_numbers() {
     );
     let (net, _) = small::<f32>(0.0);
     let other = SyntheticEeg::new(5, 130, 64.0, 3).trials(4).client(Seed(5), 0).unwrap();
-    assert_eq!(message(net.prepare(other).map(drop)), "the network takes channels 6, the data have 5");
+    assert_eq!(message(net.prepare(other).map(drop)), "channels: the network expects 6, the data have 5");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Generated raw trials have the properties of motor imagery that they are made for.
+//! Synthetic raw trials have the intended properties of motor imagery.
 
 use fedspd_nn::{RawTrials, Seed, SyntheticEeg};
 
@@ -11,12 +11,14 @@ fn task() -> SyntheticEeg {
     SyntheticEeg::new(CHANNELS, RATE, 160.0, CLASSES).trials(TRIALS)
 }
 
-/// Sources as they are: the mixture of a client without shift is near the identity.
+/// Returns a task with unmixed sources: without shift, the mixture of a client is near the
+/// identity.
 fn trials() -> RawTrials<f64> {
     task().shift(0.0).client(Seed(11), 0).unwrap()
 }
 
-/// The mean power of a channel at a whole number of hertz over those trials of one second; in microvolts squared.
+/// Returns the mean power of a channel at a whole number of hertz over trials of one second, in
+/// microvolts squared.
 fn power(trials: &RawTrials<f64>, channel: usize, hertz: usize, chosen: impl Fn(usize) -> bool) -> f64 {
     let chosen: Vec<usize> = (0..TRIALS).filter(|&trial| chosen(trials.labels()[trial])).collect();
     let of = |&trial: &usize| {
@@ -58,7 +60,8 @@ fn a_class_lowers_the_power_of_its_source_alone() {
     }
 }
 
-/// Where the source's own rhythm is lowered and away from it: the slope of log power over log frequency is near -1.
+/// In trials with the source's rhythm attenuated, away from its frequency, the slope of log power
+/// over log frequency is near -1.
 #[test]
 fn noise_falls_off_like_one_over_f() {
     let trials = trials();
@@ -87,7 +90,8 @@ fn amplitudes_are_those_of_eeg_in_microvolts() {
     }
 }
 
-/// Mean covariances of two clients differ by default, and only by chance if they share a mixture.
+/// Mean covariances of two clients differ by default. With a shared mixture they differ only by
+/// chance.
 #[test]
 fn every_client_has_a_mixture_of_its_own() {
     let covariance = |task: SyntheticEeg, client: u32| {
@@ -120,7 +124,7 @@ fn what_cannot_be_generated_is_refused_with_the_numbers() {
     assert_eq!(
         message(SyntheticEeg::new(4, most, 160.0, 2)),
         format!(
-            "`samples` is {most}; it must be so few that a trial of 4 channels takes at most 268435456 random numbers"
+            "`samples` is {most}; it must be small enough that a trial of 4 channels takes at most 268435456 random numbers"
         )
     );
     assert_eq!(

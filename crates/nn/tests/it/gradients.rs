@@ -1,4 +1,4 @@
-//! Exact gradients, everywhere: property 27, and 29, 30.
+//! Exact gradients: properties 27, 29 and 30.
 
 use fedspd_manifold::{
     Left, Retraction, RetractionKind, SpectralFunction, SpectralMap, Stiefel, multiply, simd::Simd,
@@ -21,13 +21,14 @@ fn networks(threshold: f64) -> Vec<SpdNet<f64>> {
     networks
 }
 
-/// How finite differences move the parameters.
+/// Moves of the parameters for finite differences.
 #[derive(Clone, Copy, PartialEq)]
 enum Moves {
-    /// In any direction: `W` leaves the manifold.
+    /// Any direction: `W` leaves the manifold.
     Anywhere,
-    /// `W` along the manifold only. After a clamp, the next block has eigenvalues exactly at the threshold (interlacing), where
-    /// the loss has a kink across the manifold and none along it.
+    /// Only along the manifold for `W`. After a clamp, the next block has eigenvalues exactly at
+    /// the threshold (interlacing). There the loss has a kink across the manifold, but none along
+    /// it.
     OnManifold,
 }
 
@@ -85,7 +86,7 @@ fn check(
     }
 }
 
-/// The moves under which the loss of a network is smooth although eigenvalues are clamped.
+/// Returns the moves under which the loss of a network is smooth despite clamped eigenvalues.
 fn with_clamp(net: &SpdNet<f64>) -> Moves {
     if net.config().blocks() > 1 { Moves::OnManifold } else { Moves::Anywhere }
 }
@@ -97,7 +98,8 @@ fn gradients_are_exact_at_distinct_eigenvalues() {
     }
 }
 
-/// Threshold in the middle of the spectrum: about half of the eigenvalues are clamped in every block.
+/// With the threshold in the middle of the spectrum, about half of the eigenvalues are clamped in
+/// every block.
 #[test]
 fn gradients_are_exact_at_half_clamped_spectra() {
     for net in networks(1.5) {
@@ -105,7 +107,8 @@ fn gradients_are_exact_at_half_clamped_spectra() {
     }
 }
 
-/// Exactly repeated eigenvalues, from the identity to two clusters. `W^T X W` keeps repetitions of an eigenvalue of the identity.
+/// Exactly repeated eigenvalues, from the identity to two clusters. `W^T X W` keeps repeated
+/// eigenvalues of the identity.
 #[test]
 fn gradients_are_exact_at_repeated_eigenvalues() {
     for net in networks(1e-3) {
@@ -131,7 +134,8 @@ fn gradients_are_exact_at_nearly_equal_eigenvalues() {
     }
 }
 
-/// Property 30: where everything is clamped the loss does not depend on `W`, and its gradient is exactly zero.
+/// Property 30: where all eigenvalues are clamped, the loss does not depend on `W`, and its
+/// gradient is exactly zero.
 #[test]
 fn gradients_of_the_weights_vanish_where_all_is_clamped() {
     for net in networks(1e3) {
@@ -150,7 +154,8 @@ fn gradients_of_the_weights_vanish_where_all_is_clamped() {
     }
 }
 
-/// Spectra too wide for differences of the loss. That the layers' adjoints are exact there is shown for each in fedspd-manifold.
+/// Spectra too wide for differences of the loss. Tests in fedspd-manifold show that the adjoint of
+/// each layer is exact there.
 #[test]
 fn gradients_are_finite_at_wide_spectra() {
     for net in networks(1e-8) {
@@ -162,7 +167,7 @@ fn gradients_are_finite_at_wide_spectra() {
     }
 }
 
-/// Property 29: the fused layer agrees with ReEig and LogEig done one after the other, forward and backward.
+/// Property 29: the fused layer agrees with ReEig followed by LogEig, forward and backward.
 #[test]
 fn the_fused_layer_equals_the_two_layers() {
     let net = SpdNet::<f64>::new(SpdNetConfig::new(vec![6, 4], 3).threshold(1.2)).unwrap();
@@ -206,7 +211,8 @@ fn the_fused_layer_equals_the_two_layers() {
     assert!(crate::support::gap(found, &dw) < 1e-9 * norm(&dw));
 }
 
-/// The gradients of single trials add up to the gradient of the batch, and each is the gradient of a batch of one.
+/// The gradients of single trials add up to the gradient of the batch, and each is the gradient of
+/// a batch of one.
 #[test]
 fn gradients_of_single_trials_add_up() {
     for net in networks(1.1) {
@@ -217,7 +223,16 @@ fn gradients_of_single_trials_add_up() {
         let (mut losses, mut each) = (vec![0.0; 37], vec![0.0; 37 * size]);
         let mut workspace = net.workspace(1).unwrap();
         let batch = all(&examples);
-        workspace.gradient_of_each(&parameters, &examples, &batch, None, &mut losses, &mut each).unwrap();
+        let worked = net.gradient_of_each(
+            &parameters,
+            &examples,
+            &batch,
+            None,
+            &mut workspace,
+            &mut losses,
+            &mut each,
+        );
+        worked.unwrap();
         assert!((losses.iter().sum::<f64>() / 37.0 - loss).abs() < 1e-13);
         let mean: Vec<f64> =
             (0..size).map(|i| each.iter().skip(i).step_by(size).sum::<f64>() / 37.0).collect();

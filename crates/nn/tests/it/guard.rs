@@ -1,4 +1,4 @@
-//! The guard against wrong units (property 60, for networks).
+//! The check for wrong units (property 60, for networks).
 
 use crate::support::all;
 use fedspd_nn::{ClampReport, Error, Model, Seed, SpdNet, SpdNetConfig, SpdTrials, SyntheticTask, Trainer};
@@ -41,7 +41,7 @@ fn a_threshold_in_the_middle_is_a_warning() {
     assert!(report(0.991).verdict().is_err());
 }
 
-/// All inputs count, and data without anything to learn from are refused.
+/// All inputs count, and data without information are refused.
 #[test]
 fn training_refuses_what_the_guard_refuses() {
     let net = SpdNet::<f64>::new(SpdNetConfig::new(vec![4, 3], 2).inputs(2).threshold(1e-2)).unwrap();
@@ -63,7 +63,7 @@ fn training_refuses_what_the_guard_refuses() {
     assert_eq!(trainer.check(&parameters, &good, &[0, 1]).unwrap(), None);
 }
 
-/// Counted by hand: two of four eigenvalues at or below the threshold.
+/// Counted by hand: two of four eigenvalues are at or below the threshold.
 #[test]
 fn the_share_is_counted_at_and_below_the_threshold() {
     let net = SpdNet::<f64>::new(SpdNetConfig::new(vec![2], 2).threshold(1.0)).unwrap();

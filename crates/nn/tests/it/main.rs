@@ -1,7 +1,8 @@
-//! The properties of `algorithms.md` section 8 that concern networks and optimisers, golden values, determinism and files.
+//! Tests of the properties of networks and optimisers in section 8 of `algorithms.md`, of golden
+//! values, determinism and files.
 //!
-//! Each test names the properties it shows.
-#![allow(clippy::unwrap_used)] // helpers of tests may panic as tests do
+//! Each test names the properties that it checks.
+#![allow(clippy::unwrap_used)] // test helpers may panic, as tests do
 
 mod bits;
 mod determinism;
@@ -15,5 +16,6 @@ mod network;
 mod optimisers;
 mod parameters;
 mod plain_eegnet;
+mod spd_parameters;
 mod support;
 mod training;

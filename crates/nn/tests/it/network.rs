@@ -1,4 +1,4 @@
-//! The network as a function: properties 31 to 34, and agreement of all the ways to ask it.
+//! The network as a function: properties 31 to 34, and agreement of all methods that evaluate it.
 
 use fedspd_manifold::{Stiefel, Vectorisation};
 use fedspd_nn::{Error, Model, ParamSet, Seed, SpdNet, SpdNetConfig, SpdTrials};
@@ -11,7 +11,7 @@ fn net(config: SpdNetConfig) -> SpdNet<f64> {
     SpdNet::new(config).unwrap()
 }
 
-/// Property 34, the SPDnet part: the paper's counts.
+/// Property 34 for SPDnet: the paper's parameter counts.
 #[test]
 fn parameter_counts_are_the_papers() {
     for (head, counts) in [(Vectorisation::Vec, [4715, 2452]), (Vectorisation::Vech, [3098, 1840])] {
@@ -26,7 +26,8 @@ fn parameter_counts_are_the_papers() {
     assert_eq!(config.parameter_count(), 12_484);
 }
 
-/// Property 31: `(c X, c threshold)` moves every logarithm by `log(c) I`, which the biases can undo.
+/// Property 31: `(c X, c threshold)` shifts every logarithm by `log(c) I`, which the biases can
+/// compensate.
 #[test]
 fn a_change_of_unit_moves_logits_by_a_constant_of_the_head() {
     for (blocks, c) in [(vec![6], 1e6), (vec![6, 4], 1e6), (vec![6, 5, 3], 1e-9)] {
@@ -48,7 +49,8 @@ fn a_change_of_unit_moves_logits_by_a_constant_of_the_head() {
     }
 }
 
-/// Property 32: with matched weights the three heads give the same logits, and the same gradient of `W`.
+/// Property 32: with matched weights the three heads give the same logits, and the same gradient of
+/// `W`.
 #[test]
 fn the_three_heads_are_one_function() {
     let inputs = 3;
@@ -93,7 +95,7 @@ fn the_three_heads_are_one_function() {
     }
 }
 
-/// Property 33: rotating the columns of `W` is undone by a rotation of the head.
+/// Property 33: a rotation of the head compensates a rotation of the columns of `W`.
 #[test]
 fn the_head_can_absorb_a_rotation_of_the_weights() {
     let net = net(SpdNetConfig::new(vec![6, 4], 3).threshold(1.2));
@@ -126,7 +128,7 @@ fn the_head_can_absorb_a_rotation_of_the_weights() {
     assert!(gap(&logits(&net, &parameters, &examples), &logits(&net, &rotated, &examples)) < 1e-12);
 }
 
-/// A network without blocks is a linear model of the logarithms, which are computed when the trials are prepared.
+/// A network without blocks is a linear model of the logarithms, which are computed in `prepare`.
 #[test]
 fn without_blocks_it_is_a_linear_model_of_the_logarithms() {
     let config = SpdNetConfig::new(vec![5], 3).threshold(0.7).head(Vectorisation::IsometricVech);
@@ -147,7 +149,8 @@ fn without_blocks_it_is_a_linear_model_of_the_logarithms() {
     assert!(gap(&logits(&net, &parameters, &net.prepare(data).unwrap()), &expected) < 1e-12);
 }
 
-/// Logits, probabilities, predictions and losses say the same; one trial alone has the bits it has among others.
+/// Logits, probabilities, predictions and losses agree. A single trial has the same bits as in a
+/// batch.
 #[test]
 fn all_ways_to_ask_agree() {
     for inputs in [1, 2] {
@@ -177,7 +180,8 @@ fn all_ways_to_ask_agree() {
     }
 }
 
-/// Dropout scales what it keeps, drops the share it should, and its gradient is exact for a fixed draw.
+/// Dropout scales the kept entries and drops the right share. Its gradient is exact for a fixed
+/// mask.
 #[test]
 fn dropout_drops_features_and_has_an_exact_gradient() {
     let net = net(SpdNetConfig::new(vec![6, 4], 3).dropout(0.4));
@@ -206,7 +210,8 @@ fn dropout_drops_features_and_has_an_exact_gradient() {
     let slope = (8.0 * (moved(h) - moved(-h)) - (moved(2.0 * h) - moved(-2.0 * h))) / (12.0 * h);
     let found = crate::support::dot(&gradient, &direction);
     assert!((slope - found).abs() < 1e-6 * norm(&gradient) * norm(&direction), "{slope} {found}");
-    // The gradient of the head over that of its bias is the feature that the head saw: nothing, or the feature over 0.6.
+    // The gradient of the head over that of its bias is the head's input: zero, or the feature over
+    // 0.6.
     let (head, bias) = (parameters.layout().get("head.weight").unwrap().range(), gradient.len() - 3);
     let (_, kept) = at(&parameters, &[0], None);
     let (_, thinned) = at(&parameters, &[0], dropout);
@@ -267,9 +272,18 @@ fn data_that_do_not_fit_are_refused() {
     bad[9 + 1] = 0.5;
     assert!(text(make(3, 1, 2, &bad, &[0, 1]).unwrap_err()).contains("not symmetric"));
     let other = |trials| text(net.prepare(trials).unwrap_err());
-    assert!(other(make(3, 2, 2, &two, &[0]).unwrap()).contains("matrices per trial of 1, the data have 2"));
-    assert!(other(make(3, 1, 3, &two, &[0, 1]).unwrap()).contains("classes of 2, the data have 3"));
-    assert!(other(make(1, 18, 2, &two, &[0]).unwrap()).contains("size 3, the data have 1"));
+    assert!(
+        other(make(3, 2, 2, &two, &[0]).unwrap())
+            .contains("matrices per trial: the network expects 1, the data have 2")
+    );
+    assert!(
+        other(make(3, 1, 3, &two, &[0, 1]).unwrap())
+            .contains("classes: the network expects 2, the data have 3")
+    );
+    assert!(
+        other(make(1, 18, 2, &two, &[0]).unwrap())
+            .contains("matrix size: the network expects 3, the data have 1")
+    );
 
     let examples = net.prepare(make(3, 1, 2, &two, &[0, 1]).unwrap()).unwrap();
     let parameters = net.initial(Seed(0)).unwrap();
@@ -280,7 +294,7 @@ fn data_that_do_not_fit_are_refused() {
     assert!(ask(&parameters, &[]).contains("the batch"));
     assert!(ask(&parameters, &[0, 2]).contains("below 2"));
     let foreign = SpdNet::<f64>::new(SpdNetConfig::new(vec![3, 1], 2)).unwrap().initial(Seed(0)).unwrap();
-    assert!(ask(&foreign, &[0]).contains("not those of this model"));
+    assert!(ask(&foreign, &[0]).contains("do not match this model"));
     assert!(net.workspace(0).is_err());
     let mut spoilt = parameters.clone();
     spoilt.values_mut()[0] = f64::NAN;
@@ -293,7 +307,7 @@ fn data_that_do_not_fit_are_refused() {
         .unwrap();
     let error = net.logits(&huge, &wide, &[0], &mut net.workspace(1).unwrap(), &mut [0.0; 2]).unwrap_err();
     assert!(text(error).contains("training diverged: a logit is"));
-    // Without blocks the fault is in the data, and the trial at fault is named.
+    // Without blocks the error is in the data, and it names the trial.
     let plain = SpdNet::<f64>::new(SpdNetConfig::new(vec![3], 2)).unwrap();
     let mut many = [identity; 20];
     many[13] = identity.map(|x| x * f64::MAX);
@@ -303,7 +317,7 @@ fn data_that_do_not_fit_are_refused() {
     assert!(matches!(error, Error::Trial { trial: 13, input: 0, .. }), "{error}");
 }
 
-/// Examples belong to networks like the one that prepared them.
+/// Examples fit only networks like the one that prepared them.
 #[test]
 fn examples_of_another_network_are_refused() {
     let make = |dimensions: &[usize], classes, inputs, threshold| {
@@ -329,7 +343,7 @@ fn examples_of_another_network_are_refused() {
             assert!(i == j || matches!(result, Err(Error::Mismatch { .. })));
         }
     }
-    // The same blocks with another threshold read the same matrices.
+    // The same blocks with another threshold accept the same matrices.
     let examples = networks[0].prepare(trials(&mut rng(9), networks[0].config(), 5, distinct(6))).unwrap();
     let other = make(&[6, 3], 3, 1, 1e-3);
     let mut out = vec![0.0; 3];

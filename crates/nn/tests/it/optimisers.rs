@@ -1,4 +1,4 @@
-//! Optimisers: properties 35 to 39, and what else they promise.
+//! Optimisers: properties 35 to 39, and other guarantees.
 
 use std::sync::Arc;
 
@@ -43,7 +43,8 @@ fn all() -> [OptimiserConfig; 5] {
     ]
 }
 
-/// Property 35: at `B = 0` the trivialised gradient is the Riemannian one; off zero it is exact, by differences of a generic linear functional.
+/// Property 35: at `B = 0` the trivialised gradient is the Riemannian one. Elsewhere it matches
+/// differences of a generic linear functional.
 #[test]
 fn the_trivialised_gradient_is_exact() {
     for ((p, k), kind) in SHAPES.into_iter().flat_map(|shape| KINDS.map(|kind| (shape, kind))) {
@@ -73,7 +74,7 @@ fn the_trivialised_gradient_is_exact() {
     }
 }
 
-/// Property 39: a zero gradient keeps every bit.
+/// Property 39: a zero gradient changes no bit.
 #[test]
 fn a_zero_gradient_keeps_every_bit() {
     for config in [&all()[..4], &[OptimiserConfig::default()]].concat() {
@@ -87,7 +88,8 @@ fn a_zero_gradient_keeps_every_bit() {
     }
 }
 
-/// `-tr(W^T C W)/2` and its gradient `-C W`: its minimum is minus half the sum of the k largest eigenvalues.
+/// Returns `-tr(W^T C W)/2` and its gradient `-C W`. The minimum is minus half the sum of the k
+/// largest eigenvalues.
 fn pca(c: &Matrix<f64>, w: &[f64], k: usize) -> (f64, Vec<f64>) {
     let n = c.rows();
     let gradient: Vec<f64> = (0..n * k)
@@ -102,7 +104,8 @@ fn covariance() -> (Matrix<f64>, f64) {
     (c, -0.5 * spectrum[..3].iter().sum::<f64>())
 }
 
-/// Property 37, for every method: the top eigenspace is found, and plain gradient descent with a small step goes down all the way.
+/// Property 37, for every method: it finds the top eigenspace, and plain gradient descent with a
+/// small step decreases monotonically.
 #[test]
 fn every_method_finds_the_top_eigenspace() {
     let (c, minimum) = covariance();
@@ -117,7 +120,7 @@ fn every_method_finds_the_top_eigenspace() {
         };
         for step in 0..3000 {
             let (_, gradient) = pca(&c, parameters.values(), 3);
-            // Adam's steps keep their size; let them shrink.
+            // Adam's steps keep their size, so reduce the rate.
             optimiser.step(&mut parameters, &gradient, rate / (1.0 + f64::from(step) / 300.0)).unwrap();
         }
         optimiser.finish(&mut parameters).unwrap();
@@ -146,7 +149,7 @@ fn small_steps_go_down_all_the_way() {
     }
 }
 
-/// Property 36: re-basing leaves the point where the step has put it, and with n = 1 learning goes on.
+/// Property 36: re-basing does not move the point after a step, and with n = 1 training continues.
 #[test]
 fn rebasing_loses_no_step() {
     let (c, _) = covariance();
@@ -161,11 +164,12 @@ fn rebasing_loses_no_step() {
             }
             parameters.values().to_vec()
         };
-        // The first re-basing happens after the step: the point is the same as without.
+        // The first re-basing follows the step, so the point is the same as without it.
         for n in [1, 2, 5] {
             assert!(gap(&path(Some(n as u64), n, 1e-3), &path(None, n, 1e-3)) < 1e-13);
         }
-        // With n = 1 the point moves as far as without, and both paths agree to second order in the step.
+        // With n = 1 the point moves as far as without re-basing, and both paths agree to second
+        // order in the step.
         let both = |rate| (path(Some(1), 40, rate), path(None, 40, rate));
         let ((moved, fixed), (moved_less, fixed_less)) = (both(1e-4), both(1e-5));
         assert!(gap(&moved, &start) > 0.005 && gap(&fixed, &start) > 0.005);
@@ -174,7 +178,8 @@ fn rebasing_loses_no_step() {
     }
 }
 
-/// Property 38: the parts of the landing field are orthogonal, the distance stays safe, and without a gradient the point lands.
+/// Property 38: the parts of the landing field are orthogonal, the distance stays safe, and without
+/// a gradient the point converges to the manifold.
 #[test]
 fn landing_stays_safe_and_lands() {
     let (p, k) = (12, 5);
@@ -207,7 +212,7 @@ fn landing_stays_safe_and_lands() {
     }
     assert!(last < 1e-12, "{last}");
 
-    // However large the step asked for, without a gradient the distance only shrinks.
+    // For any step size, without a gradient the distance only shrinks.
     let mut parameters = stiefel_set(&near, p, k);
     for _ in 0..20 {
         let before = parameters.feasibility_error().unwrap();
@@ -220,7 +225,8 @@ fn landing_stays_safe_and_lands() {
     assert!(matches!(error, Error::TooFarToLand { .. }), "{error}");
 }
 
-/// The distance stays safe in either precision and on spheres, where the bound is reached again and again.
+/// The distance stays safe in both precisions, also on spheres, where it reaches the bound
+/// repeatedly.
 #[test]
 fn landing_never_oversteps() {
     fn check<T: fedspd_manifold::Real>(p: usize, k: usize, seed: u64) {
@@ -246,7 +252,7 @@ fn landing_never_oversteps() {
     }
 }
 
-/// The retraction of `x` at `w`, by the polar factor.
+/// Computes the retraction of `x` at `w` by the polar factor.
 fn retract(w: &[f64], x: &[f64], p: usize, k: usize) -> Vec<f64> {
     let mut out = vec![0.0; p * k];
     let mut retraction = fedspd_manifold::Retraction::new(RetractionKind::Polar, p, k).unwrap();
@@ -258,7 +264,8 @@ fn zip(a: &[f64], b: &[f64], f: impl Fn(f64, f64) -> f64) -> Vec<f64> {
     a.iter().zip(b).map(|(&a, &b)| f(a, b)).collect()
 }
 
-/// The formulas of `algorithms.md`, written down plainly, for six steps along random gradients.
+/// Six steps along random gradients match a direct implementation of the formulas in
+/// `algorithms.md`.
 #[test]
 fn methods_follow_their_formulas() {
     let (p, k, rate) = (6, 2, 0.1);
@@ -297,7 +304,8 @@ fn methods_follow_their_formulas() {
     let adam = AdamSettings::default();
     assert!(gap(&follow(OptimiserConfig::RiemannianAdam { adam, retraction }), &w) < 1e-13);
 
-    // Adam with a new base after every step: the gradient is the Riemannian one, the first moment moves along.
+    // Adam with a new base after every step: the gradient is the Riemannian one, and the first
+    // moment is transported.
     let (mut w, mut m, mut v) = (start.clone(), vec![0.0; p * k], vec![0.0; p * k]);
     for (t, gradient) in (1..).zip(&gradients) {
         let g = project(&w, gradient, p, k);
@@ -311,7 +319,7 @@ fn methods_follow_their_formulas() {
     assert!(gap(&follow(OptimiserConfig::Adam { adam, retraction, rebase_every: Some(1) }), &w) < 1e-13);
 }
 
-/// Euclidean parameters: torch's Adam and SGD, with weight decay added to the gradient.
+/// On Euclidean parameters, Adam and SGD match torch, with weight decay added to the gradient.
 #[test]
 fn euclidean_methods_follow_torch() {
     let (rate, decay) = (0.1, 0.3);
@@ -344,7 +352,7 @@ fn euclidean_methods_follow_torch() {
     assert!((follow(config) - x).abs() < 1e-14);
 }
 
-/// Steps stay on the manifold for thousands of steps (property 23 for one client).
+/// Points stay on the manifold for thousands of steps (property 23 for one client).
 #[test]
 fn long_runs_stay_on_the_manifold() {
     for config in &all()[..4] {
@@ -358,7 +366,8 @@ fn long_runs_stay_on_the_manifold() {
     }
 }
 
-/// Riemannian Adam is intrinsic: rotating the columns of everything rotates the result. The trivialised one is not, and need not be.
+/// Riemannian Adam is intrinsic: rotating the columns of all matrices rotates the result. The
+/// trivialised version is not intrinsic.
 #[test]
 fn riemannian_adam_commutes_with_rotations() {
     let (p, k) = (12, 5);
@@ -380,7 +389,7 @@ fn riemannian_adam_commutes_with_rotations() {
     assert!(gap(&rotate(plain.values()), turned.values()) < 1e-12);
 }
 
-/// Weight decay touches Euclidean parts only.
+/// Weight decay affects only Euclidean parameters.
 #[test]
 fn weight_decay_leaves_stiefel_parameters_alone() {
     let decayed = AdamSettings { weight_decay: 0.1, ..AdamSettings::default() };
@@ -421,10 +430,10 @@ fn faults_are_named() {
         Error::Infeasible { .. }
     ));
     let mut elsewhere = stiefel_set(&point(17, 6, 2), 6, 2);
-    assert!(step(&mut elsewhere, &[0.0; 12], 0.1).contains("were changed since"));
+    assert!(step(&mut elsewhere, &[0.0; 12], 0.1).contains("changed since the optimiser"));
 }
 
-/// Carried on at another place and by another optimiser, an optimiser goes on as if it had moved its base there itself.
+/// A restored optimiser at another point continues as if it had moved its base there itself.
 #[test]
 fn what_an_optimiser_remembers_is_all_there_is_to_carry() {
     let net = SpdNet::<f64>::new(SpdNetConfig::new(vec![6, 4], 2)).unwrap();
@@ -452,7 +461,7 @@ fn what_an_optimiser_remembers_is_all_there_is_to_carry() {
             trainer.epoch(&mut straight, &mut optimiser, 1e-2, &examples, &all, stream).unwrap();
         }
 
-        // The same, by a fresh optimiser each epoch, which has done something else before.
+        // The same with a fresh optimiser each epoch that was used for other steps before.
         let mut carried = net.initial(Seed(0)).unwrap();
         let mut memory = Optimiser::new(config, &carried).unwrap().memory();
         for epoch in 0..3 {
@@ -466,7 +475,7 @@ fn what_an_optimiser_remembers_is_all_there_is_to_carry() {
         }
         assert_eq!(straight, carried, "{config:?}");
 
-        // Restarted, it is a new one; another's memory is refused.
+        // A restarted optimiser equals a new one. The memory of another optimiser is refused.
         let mut fresh = net.initial(Seed(1)).unwrap();
         let mut again = fresh.clone();
         let mut optimiser = Optimiser::new(config, &carried).unwrap();

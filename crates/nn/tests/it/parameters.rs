@@ -1,4 +1,4 @@
-//! Parameters and their facts.
+//! Parameters and their properties.
 
 use std::sync::Arc;
 
@@ -40,7 +40,8 @@ fn layouts_that_cannot_be_are_refused() {
     assert!(matches!(ParamSet::new(layout, vec![0.0; 3]), Err(Error::Length { expected: 4, found: 3, .. })));
 }
 
-/// Initial values: Haar on Stiefel, torch's bound on the head, one stream for each parameter.
+/// Initial values: Haar on Stiefel, torch's bound on the head, a separate stream for each
+/// parameter.
 #[test]
 fn initial_values_are_feasible_bounded_and_seeded() {
     let config = SpdNetConfig::new(vec![20, 8], 3);
@@ -61,7 +62,7 @@ fn initial_values_are_feasible_bounded_and_seeded() {
     assert_ne!(twins.get("input0.block0.weight"), twins.get("input1.block0.weight"));
 }
 
-/// Statistics are never touched by an optimiser, whatever their gradient.
+/// An optimiser never changes statistics, whatever their gradient.
 #[test]
 fn statistics_are_not_trained() {
     let statistic = Tensor { role: Role::Statistic, ..Tensor::euclidean("running", &[3]) };

@@ -1,14 +1,15 @@
-//! EEGNet as written, every tensor formed: the oracle of the shortcut. With dual numbers it gives exact derivatives too.
+//! EEGNet in its textbook form, with every tensor: the reference for the shortcut. With dual
+//! numbers it also gives exact derivatives.
 
 use std::ops::{Add, Mul, Sub};
 
 use fedspd_nn::{EegExamples, EegNetConfig, ParamSet};
 
-/// A number that the network can be computed with.
+/// A number type for the network.
 pub(crate) trait Number:
     Copy + From<f64> + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self>
 {
-    /// A function of it, given by its value and its derivative there.
+    /// Applies a function, given by its value and its derivative at this number.
     fn apply(self, function: impl Fn(f64) -> (f64, f64)) -> Self;
 }
 
@@ -18,7 +19,7 @@ impl Number for f64 {
     }
 }
 
-/// A number and its derivative: arithmetic by the rules of differentiation, without a step.
+/// A number and its derivative, for exact differentiation without a step size.
 #[derive(Clone, Copy)]
 pub(crate) struct Dual {
     pub(crate) value: f64,
@@ -66,7 +67,7 @@ fn sum<N: Number>(numbers: impl Iterator<Item = N>) -> N {
     numbers.fold(N::from(0.0), |sum, x| sum + x)
 }
 
-/// A convolution that keeps the length.
+/// Computes a convolution that keeps the length.
 fn same<N: Number>(signal: &[N], taps: &[N]) -> Vec<N> {
     let left = (taps.len() - 1) / 2;
     let at = |i: usize| if i >= left && i - left < signal.len() { signal[i - left] } else { N::from(0.0) };
@@ -91,7 +92,8 @@ fn elu_mean<N: Number>(signal: &[N], pool: usize) -> Vec<N> {
     signal.chunks_exact(pool).map(mean).collect()
 }
 
-/// The mean loss of a batch in training, without dropout, at `values` in the layout of `parameters`.
+/// Computes the mean loss of a batch in training, without dropout, at `values` in the layout of
+/// `parameters`.
 pub(crate) fn loss<N: Number>(
     config: &EegNetConfig,
     parameters: &ParamSet<f64>,
@@ -105,7 +107,7 @@ pub(crate) fn loss<N: Number>(
         normalise(rows, scale, shift, config.batch_norm.epsilon);
     };
     let (c, t, b) = (config.channels, config.samples, batch.len());
-    // Filter by filter: the signals of all trials and channels.
+    // One filter at a time: the signals of all trials and channels.
     let mut filtered: Rows<N> = get("temporal.weight")
         .chunks_exact(config.temporal_taps)
         .map(|taps| {

@@ -1,4 +1,4 @@
-//! Networks, data and finite differences.
+//! Test networks, data and finite differences.
 
 use fedspd_manifold::{Matrix, Real, Stiefel, Vectorisation, fill_standard_normal};
 use fedspd_nn::{Examples, Model, ParamSet, Seed, SpdNet, SpdNetConfig, SpdTrials};
@@ -17,7 +17,7 @@ pub(crate) fn gaussian(rng: &mut ChaCha8Rng, n: usize) -> Vec<f64> {
     out
 }
 
-/// A symmetric matrix with these eigenvalues and random eigenvectors.
+/// Returns a symmetric matrix with these eigenvalues and random eigenvectors.
 pub(crate) fn with_spectrum(rng: &mut ChaCha8Rng, eigenvalues: &[f64]) -> Vec<f64> {
     let n = eigenvalues.len();
     let q = Stiefel::<f64>::new(n, n).unwrap().random(rng).unwrap();
@@ -25,7 +25,7 @@ pub(crate) fn with_spectrum(rng: &mut ChaCha8Rng, eigenvalues: &[f64]) -> Vec<f6
     Matrix::from_fn(n, n, |i, j| if j <= i { entry(i, j) } else { entry(j, i) }).as_slice().to_vec()
 }
 
-/// Trials whose matrices have these spectra in turn, with labels in turn.
+/// Returns trials that cycle through these spectra and through the labels.
 pub(crate) fn trials(
     rng: &mut ChaCha8Rng,
     config: &SpdNetConfig,
@@ -42,7 +42,8 @@ pub(crate) fn trials(
     SpdTrials::new(n, config.inputs, config.classes, matrices, labels).unwrap()
 }
 
-/// Eigenvalues spread evenly on a logarithmic scale, moved a little so that no two matrices have the same.
+/// Returns eigenvalues spaced evenly on a logarithmic scale, with small shifts so that no two
+/// matrices share a spectrum.
 pub(crate) fn distinct(n: usize) -> impl Fn(usize, &mut ChaCha8Rng) -> Vec<f64> {
     move |_, rng| {
         let noise = gaussian(rng, n);
@@ -50,7 +51,7 @@ pub(crate) fn distinct(n: usize) -> impl Fn(usize, &mut ChaCha8Rng) -> Vec<f64> 
     }
 }
 
-/// Parameters that are generic: not what training starts from.
+/// Returns generic parameters, away from the initial values.
 pub(crate) fn parameters(net: &SpdNet<f64>, seed: u64) -> ParamSet<f64> {
     let mut parameters = net.initial(Seed(seed)).unwrap();
     let noise = gaussian(&mut rng(seed), parameters.values().len());
@@ -103,7 +104,7 @@ pub(crate) fn norm(a: &[f64]) -> f64 {
     dot(a, a).sqrt()
 }
 
-/// The largest difference of two slices.
+/// Returns the largest difference between two slices.
 pub(crate) fn gap(a: &[f64], b: &[f64]) -> f64 {
     assert_eq!(a.len(), b.len());
     a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
@@ -113,7 +114,7 @@ pub(crate) fn bits<T: Real>(numbers: &[T]) -> Vec<u64> {
     numbers.iter().map(|x| x.to_f64().to_bits()).collect()
 }
 
-/// The numbers of a golden array.
+/// Reads the numbers of a golden array.
 pub(crate) fn golden(path: &str) -> Vec<f64> {
     let path = format!("{}/../../golden/{path}", env!("CARGO_MANIFEST_DIR"));
     let bytes = std::fs::read(&path).unwrap_or_else(|error| panic!("{path}: {error}"));

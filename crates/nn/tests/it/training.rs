@@ -1,17 +1,18 @@
-//! Training as a whole.
+//! Complete training runs.
 
 use fedspd_nn::{
     Dropout, Model, Optimiser, OptimiserConfig, Purpose, Seed, SpdNet, SpdNetConfig, SpdTrials,
     SyntheticTask, Trainer, shuffle,
 };
 
-/// Trains on the even trials and returns the accuracy on the odd ones, and `|W^T W - I|`.
+/// Trains on every second run of all classes. Returns the accuracy on the other trials, and
+/// `|W^T W - I|`.
 fn learn(config: SpdNetConfig, optimiser: OptimiserConfig, rate: f64, epochs: u32) -> (f64, f64) {
     let net = SpdNet::<f64>::new(config).unwrap();
     let config = net.config();
     let task = SyntheticTask::new(config.dimensions[0], config.classes).inputs(config.inputs).trials(400);
     let examples = net.prepare(task.client(Seed(0), 0).unwrap()).unwrap();
-    // Labels come in turn: pairs of runs of all classes.
+    // Labels alternate, so a run of `classes` trials has one of each class.
     let (train, test): (Vec<usize>, Vec<usize>) =
         (0..400).partition(|i| (i / config.classes).is_multiple_of(2));
     let mut parameters = net.initial(Seed(0)).unwrap();
@@ -53,7 +54,8 @@ fn every_optimiser_learns() {
     }
 }
 
-/// The last batch is kept: an epoch over 65 trials takes two steps, and the mean loss counts every trial once.
+/// The last batch is kept: an epoch over 65 trials takes two steps, and the mean loss counts every
+/// trial once.
 #[test]
 fn the_last_batch_is_kept() {
     let net = SpdNet::<f64>::new(SpdNetConfig::new(vec![4, 2], 2)).unwrap();
@@ -70,7 +72,8 @@ fn the_last_batch_is_kept() {
     assert!(trainer.epoch(&mut parameters, &mut optimiser, 0.1, &examples, &[], stream).is_err());
 }
 
-/// An epoch is what it says: the order drawn from the stream, batches with their places for dropout, a step each.
+/// An epoch uses the order from the stream, batches with their offsets for dropout, and one step
+/// per batch.
 #[test]
 fn an_epoch_is_its_steps() {
     let net = SpdNet::<f64>::new(SpdNetConfig::new(vec![6, 4], 2).dropout(0.3)).unwrap();
@@ -98,7 +101,7 @@ fn an_epoch_is_its_steps() {
     assert_eq!(whole, by_hand);
 }
 
-/// A congruence of its own moves each client's data; strength zero leaves chance.
+/// Synthetic data depend on client, strength and shift as documented.
 #[test]
 fn the_generator_makes_what_it_says() {
     let client = |task: SyntheticTask, client| -> SpdTrials<f64> { task.client(Seed(1), client).unwrap() };
@@ -107,7 +110,7 @@ fn the_generator_makes_what_it_says() {
     assert_ne!(a, b);
     assert_eq!(a, client(task, 0));
     assert_eq!(a.labels()[..6], [0, 1, 2, 0, 1, 2]);
-    // The power of a class's directions grows with the strength; at zero the classes are alike.
+    // The power of a class's directions grows with the strength; at zero the classes do not differ.
     let power = |strength| {
         client(task.strength(strength), 0)
             .matrices()

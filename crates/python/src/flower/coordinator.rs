@@ -1,10 +1,9 @@
-//! The server.
+//! The Python class of the server.
 
 use std::path::PathBuf;
 
 use fedspd_experiment::config::Config;
 use fedspd_experiment::remote::{self, Introduction};
-use fedspd_run::Status;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -13,7 +12,9 @@ use super::{heard, place};
 use crate::error::of_experiment;
 use crate::watch::Watch;
 
-/// The server of sites on other machines, with its run folder. Opened in the folder of a run that was begun, it goes on with it.
+/// The server of sites on other machines, with its run folder.
+///
+/// In the folder of an unfinished run it continues that run.
 #[pyclass(module = "fedspd._core")]
 pub(crate) struct Coordinator {
     inner: remote::Coordinator,
@@ -21,7 +22,7 @@ pub(crate) struct Coordinator {
 
 #[pymethods]
 impl Coordinator {
-    /// Takes a resolved configuration as TOML, and each site's introduction.
+    /// Takes a resolved configuration as TOML and the introductions of all sites.
     #[new]
     fn new(
         python: Python<'_>,
@@ -41,19 +42,19 @@ impl Coordinator {
         Ok(Self { inner: heard(python, open)? })
     }
 
-    /// Whether all rounds are done and the model is saved.
+    /// True if all rounds are done and the model is saved.
     #[getter]
     fn finished(&self) -> bool {
         self.inner.finished()
     }
 
-    /// What sites know the run by.
+    /// The identifier of the run at the sites.
     #[getter]
     fn identity(&self) -> String {
         self.inner.identity().to_string()
     }
 
-    /// How many rounds are done, and how many there are.
+    /// The number of finished rounds and of all rounds.
     #[getter]
     fn rounds(&self) -> (u32, u32) {
         self.inner.rounds()
@@ -65,8 +66,8 @@ impl Coordinator {
         self.inner.names()
     }
 
-    /// What the exchange asks for: its place in the run, the learning rate, the message, and for each
-    /// client its index, epochs and version of its state.
+    /// Returns the plan of the exchange: its round and number, the learning rate, the message, and
+    /// for each client its index, epochs and version of its state.
     fn plan<'py>(&self, python: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let plan = self.inner.plan().map_err(|error| of_experiment(&error))?;
         let asked = plan.clients.iter().map(|asked| (asked.client, asked.epochs, asked.since.map(place)));
@@ -84,41 +85,43 @@ impl Coordinator {
         heard(python, |_| self.inner.submit(client, Ok(reply)))
     }
 
-    /// Says that a client has no reply to take, and why.
+    /// Records that a client sent no valid reply, and why.
     fn fail(&mut self, python: Python<'_>, client: usize, reason: String) -> PyResult<()> {
         heard(python, |_| self.inner.submit(client, Err(reason)))
     }
 
-    /// Ends the exchange. Gives what every site is to judge: the model, whether it is validated and
-    /// tested, and the version of each site's state; nothing if the round needs another exchange.
+    /// Ends the exchange and returns the evaluation of the new model.
+    ///
+    /// It holds the model, whether sites validate and test it, and the version of each site's
+    /// state. Returns None if the round needs another exchange.
     fn close<'py>(&mut self, python: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
-        let Some(examination) = heard(python, |_| self.inner.close())? else { return Ok(None) };
+        let Some(evaluation) = heard(python, |_| self.inner.close())? else { return Ok(None) };
         let dict = PyDict::new(python);
-        dict.set_item("message", made(python, &examination.message))?;
-        dict.set_item("validated", examination.validated)?;
-        dict.set_item("tested", examination.tested)?;
-        dict.set_item("since", examination.since.iter().map(|since| since.map(place)).collect::<Vec<_>>())?;
+        dict.set_item("message", made(python, &evaluation.message))?;
+        dict.set_item("validated", evaluation.validated)?;
+        dict.set_item("tested", evaluation.tested)?;
+        dict.set_item("since", evaluation.since.iter().map(|since| since.map(place)).collect::<Vec<_>>())?;
         Ok(Some(dict))
     }
 
-    /// Takes what the new model made of a site's trials.
-    fn judge(&mut self, python: Python<'_>, client: usize, verdicts: Vec<Given>) -> PyResult<()> {
-        let verdicts = given(verdicts)?;
-        heard(python, |watch| self.inner.judge(client, Ok(verdicts), watch))
+    /// Takes a site's scores of the new model.
+    fn score(&mut self, python: Python<'_>, client: usize, scores: Vec<Given>) -> PyResult<()> {
+        let scores = given(scores)?;
+        heard(python, |watch| self.inner.score(client, Ok(scores), watch))
     }
 
-    /// Says that a site has not judged the model, and why.
-    fn excuse(&mut self, python: Python<'_>, client: usize, reason: String) -> PyResult<()> {
-        heard(python, |watch| self.inner.judge(client, Err(reason), watch))
+    /// Records that a site did not evaluate the model, and why.
+    fn no_scores(&mut self, python: Python<'_>, client: usize, reason: String) -> PyResult<()> {
+        heard(python, |watch| self.inner.score(client, Err(reason), watch))
     }
 
-    /// Goes on to the next round; after the last one the model is saved.
+    /// Advances to the next round; after the last round it saves the model.
     fn advance(&mut self, python: Python<'_>) -> PyResult<()> {
         heard(python, |watch| self.inner.advance(watch))
     }
 
-    /// Says in the run folder that the run has failed.
+    /// Marks the run as failed in its folder.
     fn abandon(&mut self) -> PyResult<()> {
-        self.inner.end(Status::Failed).map_err(|error| of_experiment(&error))
+        self.inner.abandon().map_err(|error| of_experiment(&error))
     }
 }

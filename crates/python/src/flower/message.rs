@@ -1,4 +1,4 @@
-//! Messages as Python carries them: parts with a name, a shape, a NumPy type and bytes.
+//! Messages for Python: parts with a name, a shape, a NumPy type and bytes.
 
 use fedspd_federated::{Kind, Message, Numbers, Part};
 use pyo3::prelude::*;
@@ -6,12 +6,12 @@ use pyo3::types::PyBytes;
 
 use crate::error::Error;
 
-/// A part as Python gives it: name, shape, NumPy's name of the type, little-endian bytes.
+/// A part from Python: name, shape, NumPy type name, little-endian bytes.
 pub(super) type Given = (String, Vec<usize>, String, Vec<u8>);
-/// A part as Python gets it.
+/// A part for Python.
 pub(super) type Made<'py> = (String, Vec<usize>, &'static str, Bound<'py, PyBytes>);
 
-/// The parts of a message.
+/// Returns the parts of a message for Python.
 pub(super) fn made<'py>(python: Python<'py>, message: &Message) -> Vec<Made<'py>> {
     let part = |part: &Part| {
         let bytes: Vec<u8> = match &part.numbers {
@@ -25,7 +25,7 @@ pub(super) fn made<'py>(python: Python<'py>, message: &Message) -> Vec<Made<'py>
     message.parts().iter().map(part).collect()
 }
 
-/// A message of parts. Whether they are those of the exchange is checked where it is known.
+/// Returns a message of parts from Python. The receiver checks that they fit the exchange.
 pub(super) fn given(parts: Vec<Given>) -> PyResult<Message> {
     let part = |(name, shape, kind, bytes): Given| {
         let numbers = match &*kind {
@@ -34,19 +34,19 @@ pub(super) fn given(parts: Vec<Given>) -> PyResult<Message> {
             "<u8" => numbers(&bytes, u64::from_le_bytes).map(Numbers::U64),
             _ => None,
         };
-        let unfit = || Error::new_err(format!("`{name}` has {} bytes of type {kind}", bytes.len()));
+        let unfit = || Error::new_err(format!("invalid part `{name}`: {} bytes of type {kind}", bytes.len()));
         Ok(Part { numbers: numbers.ok_or_else(unfit)?, name, shape })
     };
     Ok(Message::new(parts.into_iter().map(part).collect::<PyResult<_>>()?))
 }
 
-/// Whole numbers of `N` bytes each; none if bytes are left over.
+/// Reads numbers of `N` bytes each; `None` if bytes are left over.
 fn numbers<const N: usize, T>(bytes: &[u8], number: fn([u8; N]) -> T) -> Option<Vec<T>> {
     let (chunks, rest) = bytes.as_chunks::<N>();
     rest.is_empty().then(|| chunks.iter().map(|&chunk| number(chunk)).collect())
 }
 
-/// NumPy's name of a type.
+/// Returns NumPy's name of a type.
 fn dtype(kind: Kind) -> &'static str {
     match kind {
         Kind::F32 => "<f4",

@@ -1,4 +1,4 @@
-//! Federated training on several machines, for `fedspd.flower`: messages in, messages out.
+//! Server and sites of federated training across machines, for `fedspd.flower`.
 
 mod coordinator;
 mod message;
@@ -15,7 +15,9 @@ pub(crate) use site::Site;
 use crate::error::of_experiment;
 use crate::watch::{Watch, watched};
 
-/// The whole configuration as TOML: that of a built-in experiment by its name, or that of a file's text; with changes such as `train.lr=0.01`.
+/// Returns the complete configuration as TOML, with changes such as `train.lr=0.01`.
+///
+/// `file` is the name of a built-in experiment, or of the file with this text.
 #[pyfunction]
 pub(crate) fn resolve(text: &str, file: &str, changes: Vec<String>) -> PyResult<String> {
     let changes = overrides(&changes).map_err(|error| of_experiment(&error.into()))?;
@@ -26,14 +28,14 @@ pub(crate) fn resolve(text: &str, file: &str, changes: Vec<String>) -> PyResult<
     Ok(config.map_err(|error| of_experiment(&error.into()))?.to_toml())
 }
 
-/// The number and the name that a site introduces itself with.
+/// Returns the number and the name in a site's introduction.
 #[pyfunction]
 pub(crate) fn introduced(text: &str) -> PyResult<(u32, String)> {
     let read = Introduction::read(text).map_err(|error| of_experiment(&error))?;
     Ok((read.number, read.name))
 }
 
-/// What a site says in words, as one line of bounded length.
+/// Returns a site's text as one line of bounded length.
 #[pyfunction]
 pub(crate) fn one_line(text: &str) -> String {
     remote::one_line(text)
@@ -43,7 +45,7 @@ fn overrides(changes: &[String]) -> Result<Vec<Override>, ConfigError> {
     changes.iter().map(|change| change.parse()).collect()
 }
 
-/// An exchange as Python has it: the round and the exchange within it, both counted from 0.
+/// An exchange in Python: the round and the exchange within it, both counted from 0.
 type Place = (u32, u32);
 
 fn place(exchange: Exchange) -> Place {
@@ -54,7 +56,7 @@ fn exchange((round, number): Place) -> Exchange {
     Exchange { round, number }
 }
 
-/// Calls what may warn, without holding the interpreter.
+/// Calls a function with the interpreter released; its warnings go to the logger.
 fn heard<R: Send>(
     python: Python<'_>,
     call: impl FnOnce(&mut Watch<'_>) -> Result<R, fedspd_experiment::Error> + Send,

@@ -1,8 +1,8 @@
-//! A client.
+//! The Python class of a client.
 
 use std::path::PathBuf;
 
-use fedspd_experiment::remote::{self, Assignment, Identity};
+use fedspd_experiment::remote::{self, Identity, SiteTask};
 use pyo3::prelude::*;
 
 use super::message::{Given, Made, given, made};
@@ -10,7 +10,7 @@ use super::{Place, exchange, heard, logger, overrides};
 use crate::error::{Error, of_experiment};
 use crate::watch::Watch;
 
-/// A client with its own trials, and what it keeps from round to round on its own disk.
+/// A client with its own trials, and its state on its own disk.
 #[pyclass(module = "fedspd._core")]
 pub(crate) struct Site {
     inner: remote::Site,
@@ -18,7 +18,8 @@ pub(crate) struct Site {
 
 #[pymethods]
 impl Site {
-    /// Takes the server's configuration as TOML, and what is different here, such as `data.name=/data/eeg.npz`.
+    /// Takes the server's configuration as TOML, and local changes such as
+    /// `data.name=/data/eeg.npz`.
     #[new]
     fn new(
         python: Python<'_>,
@@ -29,20 +30,24 @@ impl Site {
         state: PathBuf,
     ) -> PyResult<Self> {
         let changes = overrides(&changes).map_err(|error| of_experiment(&error.into()))?;
-        let config = remote::at_home(config, &changes).map_err(|error| of_experiment(&error))?;
-        let open = |_: &mut Watch<'_>| remote::Site::open(config, name, number, &state, &());
+        let config = remote::site_config(config, &changes).map_err(|error| of_experiment(&error))?;
+        let open = |watch: &mut Watch<'_>| remote::Site::open(&config, name, number, &state, &(), watch);
         Ok(Self { inner: heard(python, open)? })
     }
 
-    /// What the server must know of the site, as JSON: counts of trials, classes and channels; no trial and nobody's name.
+    /// Returns the site's introduction to the server, as JSON.
+    ///
+    /// It holds counts of trials, classes and channels, but no trial and no subject's name.
     fn introduce(&self, python: Python<'_>) -> PyResult<String> {
-        let introduction = abroad(python, || self.inner.introduce())?;
+        let introduction = for_server(python, || self.inner.introduce())?;
         serde_json::to_string(&introduction).map_err(|error| Error::new_err(error.to_string()))
     }
 
-    /// The reply to a message of the server. What is raised, here and below, may be told to the
-    /// server; the log has the whole of it.
-    #[allow(clippy::too_many_arguments)] // one for each thing that the message says
+    /// Trains and returns the reply to a message of the server.
+    ///
+    /// Exceptions of this method and of `evaluate` may be sent to the server. The full error is in
+    /// the site's log.
+    #[allow(clippy::too_many_arguments)] // one for each entry of the message
     fn train<'py>(
         &self,
         python: Python<'py>,
@@ -54,14 +59,14 @@ impl Site {
         message: Vec<Given>,
     ) -> PyResult<Vec<Made<'py>>> {
         let message = given(message)?;
-        let reply = abroad(python, || {
+        let reply = for_server(python, || {
             let (run, exchange, since) = (run.parse()?, exchange(place), since.map(exchange));
-            self.inner.train(&Assignment { run, exchange, epochs, learning_rate, since, message })
+            self.inner.train(&SiteTask { run, exchange, epochs, learning_rate, since, message })
         })?;
         Ok(made(python, &reply))
     }
 
-    /// What a model makes of the validation and the test trials of the site, as far as asked for.
+    /// Returns the scores of a model on the site's validation and test trials, as requested.
     fn evaluate<'py>(
         &self,
         python: Python<'py>,
@@ -72,16 +77,18 @@ impl Site {
         tested: bool,
     ) -> PyResult<Vec<Made<'py>>> {
         let model = given(model)?;
-        let verdicts = abroad(python, || {
+        let scores = for_server(python, || {
             let run: Identity = run.parse()?;
             self.inner.evaluate(&run, &model, since.map(exchange), validated, tested)
         })?;
-        Ok(made(python, &verdicts))
+        Ok(made(python, &scores))
     }
 }
 
-/// Calls what may fail for reasons that concern nobody but the site: all of them go to the log, and those that may leave the site are raised.
-fn abroad<R: Send>(
+/// Calls a function whose errors may hold private details of the site.
+///
+/// The full error goes to the log. The exception holds only the text that may leave the site.
+fn for_server<R: Send>(
     python: Python<'_>,
     call: impl FnOnce() -> Result<R, fedspd_experiment::Error> + Send,
 ) -> PyResult<R> {
@@ -89,6 +96,6 @@ fn abroad<R: Send>(
     heard(python, call)?.map_err(|error| {
         let whole = of_experiment(&error).value(python).to_string();
         let logged = logger(python).and_then(|logger| logger.call_method1("error", ("%s", whole)));
-        logged.err().unwrap_or_else(|| Error::new_err(error.abroad()))
+        logged.err().unwrap_or_else(|| Error::new_err(error.for_server()))
     })
 }

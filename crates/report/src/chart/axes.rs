@@ -1,37 +1,37 @@
-//! A plot: two axes and the room between them.
+//! Plots: two axes and the area between them.
 
 use super::canvas::{Area, Canvas, Stroke};
 use super::letters::{Anchor, Letters};
 use super::{Ink, Scale};
 
-/// What an axis shows.
+/// An axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
-    /// What it is, with its unit.
+    /// Its label, with the unit.
     pub label: String,
-    /// Its scale; one that holds the data if absent.
+    /// Its scale; if absent, one that fits the data.
     pub scale: Option<Scale>,
-    /// Whether a scale that is found is logarithmic.
+    /// Whether a fitted scale is logarithmic.
     pub log: bool,
 }
 
 impl Axis {
-    /// With a scale that holds the data.
+    /// Makes an axis with a scale that fits the data.
     pub fn new(label: impl Into<String>) -> Self {
         Self { label: label.into(), scale: None, log: false }
     }
 
-    /// The same, in ratios.
+    /// Makes an axis with a logarithmic scale that fits the data.
     pub fn log(label: impl Into<String>) -> Self {
         Self { log: true, ..Self::new(label) }
     }
 
-    /// With this scale.
+    /// Makes an axis with this scale.
     pub fn on(label: impl Into<String>, scale: Scale) -> Self {
         Self { scale: Some(scale), ..Self::new(label) }
     }
 
-    /// Its scale, or one around these numbers.
+    /// Returns its scale, or one that fits these numbers.
     pub fn scale_for(&self, values: impl IntoIterator<Item = f64>) -> Scale {
         self.scale.unwrap_or_else(|| Scale::around(values, self.log))
     }
@@ -40,19 +40,20 @@ impl Axis {
 /// A panel with axes.
 #[derive(Clone, Debug)]
 pub struct Plot {
-    /// Where marks go.
+    /// The drawing.
     pub canvas: Canvas,
-    /// The room between the axes.
+    /// The area between the axes.
     pub area: Area,
     x: Scale,
     y: Scale,
 }
 
-/// The size of a panel: what is legible on a telephone and two of which are a calm pair on a desk.
+/// Size of a panel: legible on a phone, and two fit side by side on a desktop.
 pub(crate) const PANEL: (f64, f64) = (460.0, 290.0);
 
 impl Plot {
-    /// Axes with a heading, leaving so much room on the right. The label of the vertical axis lies above it, where it is read without turning one's head.
+    /// Draws axes with a heading and a margin `right`. The label of the vertical axis is
+    /// horizontal, above the axis.
     pub fn new(heading: &str, x: (&str, Scale), y: (&str, Scale), size: (f64, f64), right: f64) -> Self {
         let ticks = y.1.ticks(5);
         let left = 10.0 + ticks.iter().map(|tick| Letters::NOTE.width(&tick.label)).fold(0.0, f64::max);
@@ -66,7 +67,7 @@ impl Plot {
         plot
     }
 
-    /// The same without ticks in height, leaving so much room on the left and on the right.
+    /// Draws axes without vertical ticks, with margins `left` and `right`.
     pub fn bare(
         heading: &str,
         (x_label, x): (&str, Scale),
@@ -102,17 +103,17 @@ impl Plot {
         plot
     }
 
-    /// Where a number is across; none if it is off the axis.
+    /// Returns the horizontal position of a number; none if it is off the axis.
     pub fn x(&self, value: f64) -> Option<f64> {
         Some(self.area.left + self.area.width * self.x.place(value)?)
     }
 
-    /// Where a number is in height.
+    /// Returns the vertical position of a number; none if it is off the axis.
     pub fn y(&self, value: f64) -> Option<f64> {
         Some(self.area.top + self.area.height * (1.0 - self.y.place(value)?))
     }
 
-    /// Where a point is.
+    /// Returns the position of a point; none if it is off an axis.
     pub fn at(&self, x: f64, y: f64) -> Option<(f64, f64)> {
         Some((self.x(x)?, self.y(y)?))
     }

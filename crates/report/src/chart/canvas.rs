@@ -1,4 +1,4 @@
-//! Marks on a sheet.
+//! Drawings made of SVG elements.
 
 use std::fmt::Write;
 
@@ -7,14 +7,14 @@ use super::ink::SERIES;
 use super::letters::{Anchor, Letters};
 use super::text::escape;
 
-/// A drawing that grows mark by mark. Lengths are in pixels of its own coordinates, from the upper left corner.
+/// A drawing to which marks are added. Lengths are in its own pixels, from the upper left corner.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Canvas {
     /// Its width.
     pub width: f64,
     /// Its height.
     pub height: f64,
-    /// What it shows, for those who cannot see it.
+    /// Its title for screen readers.
     pub title: String,
     body: String,
 }
@@ -39,12 +39,12 @@ pub struct Stroke {
     pub ink: Ink,
     /// Its width.
     pub width: f64,
-    /// Lengths of dashes and gaps; none if empty.
+    /// Lengths of dashes and gaps; solid if empty.
     pub dash: &'static str,
 }
 
 impl Stroke {
-    /// A thin line that guides the eye.
+    /// A thin grid line.
     pub const RULE: Self = Self { ink: Ink::Rule, width: 1.0, dash: "" };
 
     /// The line of a series.
@@ -62,45 +62,45 @@ impl Stroke {
 }
 
 impl Canvas {
-    /// An empty one.
+    /// Makes an empty drawing.
     pub fn new(title: impl Into<String>, width: f64, height: f64) -> Self {
         Self { width, height, title: title.into(), body: String::new() }
     }
 
-    /// The marks, as elements of SVG.
+    /// The marks as SVG elements.
     pub fn body(&self) -> &str {
         &self.body
     }
 
-    /// A straight line.
+    /// Draws a straight line.
     pub fn line(&mut self, from: (f64, f64), to: (f64, f64), stroke: Stroke) {
         self.path(&[from, to], stroke);
     }
 
-    /// A line through points.
+    /// Draws a line through points.
     pub fn path(&mut self, points: &[(f64, f64)], stroke: Stroke) {
         self.outline(&trace(points), stroke);
     }
 
-    /// The outline of a path in the language of SVG.
+    /// Draws the outline of an SVG path.
     pub fn outline(&mut self, path: &str, stroke: Stroke) {
         let _ = write!(self.body, "<path d=\"{path}\" fill=\"none\"");
         stroke.write(&mut self.body);
         self.body.push_str(" stroke-linejoin=\"round\"/>");
     }
 
-    /// The inside of a path in the language of SVG; holes are where it overlaps itself.
+    /// Fills an SVG path by the even-odd rule.
     pub fn fill(&mut self, path: &str, ink: Ink, opacity: f64) {
         let _ = write!(self.body, "<path d=\"{path}\" fill=\"{}\" fill-rule=\"evenodd\"", ink.css());
         self.opacity(opacity);
     }
 
-    /// A filled polygon.
+    /// Draws a filled polygon.
     pub fn polygon(&mut self, points: &[(f64, f64)], ink: Ink, opacity: f64) {
         self.fill(&(trace(points) + "z"), ink, opacity);
     }
 
-    /// A filled rectangle.
+    /// Draws a filled rectangle.
     pub fn rectangle(&mut self, area: Area, ink: Ink, opacity: f64) {
         let Area { left, top, width, height } = area;
         let [left, top, width, height] = [left, top, width, height].map(number);
@@ -119,10 +119,11 @@ impl Canvas {
         self.body.push_str("/>");
     }
 
-    /// The marker of a series: disc, square, triangle, diamond, ring, cross.
+    /// Draws the marker of a series: disc, square, triangle, diamond, ring, or ring filled with the
+    /// background colour.
     pub fn marker(&mut self, (x, y): (f64, f64), series: usize, size: f64, opacity: f64) {
         let (ink, r) = (Ink::Series(series), size);
-        // The second time round a colour has another shape.
+        // When colours repeat, the shape changes.
         match (series + series / SERIES) % SERIES {
             1 => {
                 self.polygon(&[(x - r, y - r), (x + r, y - r), (x + r, y + r), (x - r, y + r)], ink, opacity);
@@ -154,7 +155,7 @@ impl Canvas {
         }
     }
 
-    /// Round dots at the points of a path of `M` and `h0`: what many points cost least in.
+    /// Draws round dots at the points of a path of `M` and `h0`, the shortest form for many points.
     pub fn dots(&mut self, path: &str, ink: Ink, diameter: f64, opacity: f64) {
         let _ = write!(
             self.body,
@@ -165,7 +166,7 @@ impl Canvas {
         );
     }
 
-    /// A text whose base line is at a place.
+    /// Draws a text with its baseline at a position.
     pub fn text(&mut self, (x, y): (f64, f64), text: &str, letters: Letters) {
         let Letters { size, ink, anchor, bold, halo } = letters;
         let [x, y, size] = [x, y, size].map(number);
@@ -188,7 +189,8 @@ impl Canvas {
         let _ = write!(self.body, ">{}</text>", escape(text));
     }
 
-    /// Marks of another drawing, clipped to a circle around a centre. The name must be the document's only one.
+    /// Draws the marks of another drawing, clipped to a circle. `name` must be unique in the
+    /// document.
     pub fn within_circle(&mut self, name: &str, (x, y): (f64, f64), radius: f64, marks: &Self) {
         let [cx, cy, r] = [x, y, radius].map(number);
         let name = escape(name);
@@ -200,14 +202,15 @@ impl Canvas {
     }
 }
 
-/// A length with one decimal or two, and no more letters than it needs: what is less cannot be seen.
+/// Formats a length with one or two decimals, without trailing zeros. Smaller differences are
+/// invisible.
 pub(crate) fn number(value: f64) -> String {
     let text = if value.abs() < 10.0 { format!("{value:.2}") } else { format!("{value:.1}") };
     let text = text.trim_end_matches('0').trim_end_matches('.');
     if text == "-0" { "0".into() } else { text.into() }
 }
 
-/// A path through points.
+/// Formats an SVG path through points.
 pub(crate) fn trace(points: &[(f64, f64)]) -> String {
     let mut path = String::new();
     for (place, &(x, y)) in points.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Panels with a title, words for those who cannot see them, and a caption that says how to read them.
+//! Figures: panels with a title, an alternative text and a caption.
 
 use std::fmt::Write;
 
@@ -9,15 +9,15 @@ use super::text::escape;
 /// A figure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
-    /// The name of its file and of its place in a page.
+    /// The name of its file and its anchor in the page.
     pub slug: String,
-    /// What it is.
+    /// Its title.
     pub title: String,
-    /// What is seen, for those who cannot.
+    /// Its alternative text for screen readers.
     pub description: String,
-    /// What is seen and how it is read.
+    /// Its caption: content, and how to read it.
     pub caption: String,
-    /// How many panels a file has side by side.
+    /// The number of panels side by side in a file.
     pub columns: usize,
     /// The panels.
     pub panels: Vec<Canvas>,
@@ -26,7 +26,7 @@ pub struct Figure {
 const FACE: &str = "system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
 
 impl Figure {
-    /// As a part of a page: the page flows the panels and sets the colours.
+    /// Renders the figure as HTML. The page arranges the panels and sets the colours.
     pub fn html(&self) -> String {
         let mut out = format!("<figure id=\"{}\"><h3>{}</h3>", escape(&self.slug), escape(&self.title));
         for (place, panel) in self.panels.iter().enumerate() {
@@ -50,7 +50,7 @@ impl Figure {
         out
     }
 
-    /// As a file of its own, on white, with colours that every program knows.
+    /// Renders the figure as an SVG file on white, with fixed colours that every program supports.
     pub fn svg(&self) -> String {
         const GAP: f64 = 28.0;
         let columns = self.columns.clamp(1, self.panels.len().max(1));

@@ -1,24 +1,25 @@
-//! One palette everywhere.
+//! Colour palette of all figures and pages.
 
-/// What a mark is for; its colour follows from it.
+/// Role of a mark, which determines its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ink {
-    /// Text that is read.
+    /// Main text.
     Text,
-    /// Text that is looked up: ticks, notes.
+    /// Secondary text: ticks, notes.
     Muted,
-    /// Lines that guide the eye.
+    /// Grid lines.
     Rule,
-    /// What is behind all.
+    /// Background.
     Paper,
-    /// A series by its number; after the last colour they begin again.
+    /// A series by its number; colours repeat after the last one.
     Series(usize),
 }
 
-/// How many colours there are for series: those of Okabe and Ito (2008) without yellow, which is too light for lines on white, and black, which is for text.
+/// Number of colours for series: those of Okabe and Ito (2008) without yellow (too light for lines
+/// on white) and black (used for text).
 pub const SERIES: usize = 6;
 
-/// The values: role, light, dark. The dark ones are the same hues, lighter.
+/// Colours: role, light theme, dark theme. The dark theme has the same hues, lighter.
 const VALUES: [(&str, &str, &str); 4 + SERIES] = [
     ("text", "#1c2126", "#e6e8ea"),
     ("muted", "#5b6570", "#a3adb7"),
@@ -32,11 +33,11 @@ const VALUES: [(&str, &str, &str); 4 + SERIES] = [
     ("s5", "#3f9fd6", "#9bd4f5"),
 ];
 
-/// Dashes by the number of a series: none first.
+/// Dashes by the number of a series; the first is solid.
 const DASHES: [&str; SERIES] = ["", "7 3", "2 2.5", "9 3 2 3", "5 2 1 2 1 2", "1 3"];
 
 impl Ink {
-    /// As an attribute has it: a variable that the page sets.
+    /// Returns the colour as a CSS variable, which the page sets.
     pub fn css(self) -> String {
         format!("var(--{})", VALUES[self.place()].0)
     }
@@ -53,19 +54,19 @@ impl Ink {
 
     /// The dash of a line of this ink.
     pub(crate) fn dash(self) -> &'static str {
-        // The second time round a colour has another dash.
+        // When colours repeat, the dash changes.
         if let Self::Series(number) = self { DASHES[(number + number / SERIES) % SERIES] } else { "" }
     }
 }
 
-/// The variables of a theme, as declarations of CSS.
+/// Returns the variables of a theme as CSS declarations.
 pub fn theme(dark: bool) -> String {
     let value =
         |(name, light, night): &(&str, &str, &str)| format!("--{name}:{};", if dark { night } else { light });
     VALUES.iter().map(value).collect()
 }
 
-/// A drawing with the colours themselves in place of the variables, which programs other than browsers do not know.
+/// Replaces the variables of a drawing by light colours, because only browsers support variables.
 pub(crate) fn in_light(svg: &str) -> String {
     VALUES.iter().fold(svg.to_owned(), |svg, (name, light, _)| svg.replace(&format!("var(--{name})"), light))
 }
@@ -74,7 +75,7 @@ pub(crate) fn in_light(svg: &str) -> String {
 mod tests {
     use super::*;
 
-    /// The relative luminance of a colour over a paper (WCAG 2).
+    /// The relative luminance of a colour over a background (WCAG 2).
     fn luminance(color: &str, paper: &str, opacity: f64) -> f64 {
         let channel = |text: &str, place: usize| {
             f64::from(u8::from_str_radix(&text[1 + 2 * place..3 + 2 * place], 16).unwrap()) / 255.0
@@ -104,7 +105,7 @@ mod tests {
             for series in 0..SERIES {
                 assert!(on_paper(Ink::Series(series)) > 2.7, "{series}: {}", on_paper(Ink::Series(series)));
             }
-            // Words on the darkest cell of a matrix.
+            // Text on the darkest cell of a matrix.
             let cell = luminance(value(Ink::Series(0)), paper, 0.6);
             assert!(contrast(luminance(value(Ink::Text), paper, 1.0), cell) > 4.5, "{theme}");
         }

@@ -1,4 +1,4 @@
-//! Curves with bands, named where they end.
+//! Line charts: curves with bands, labelled at their ends.
 
 use super::axes::{Axis, PANEL, Plot};
 use super::canvas::{Canvas, Stroke};
@@ -13,7 +13,8 @@ pub struct Series {
     pub name: String,
     /// Its colour, dash and marker, by number.
     pub style: usize,
-    /// Whether it is what others are compared with: drawn thin and dotted, without a mark at its end.
+    /// Whether it is a reference for other curves: drawn thin and dotted, without a mark at its
+    /// end.
     pub behind: bool,
     /// Its points from left to right.
     pub points: Vec<Point>,
@@ -22,9 +23,9 @@ pub struct Series {
 /// A point of a curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
-    /// Across.
+    /// The horizontal coordinate.
     pub x: f64,
-    /// In height.
+    /// The vertical coordinate.
     pub y: f64,
     /// The ends of its band.
     pub band: Option<(f64, f64)>,
@@ -36,42 +37,42 @@ impl Point {
         Self { x, y, band: None }
     }
 
-    /// With a band of so much on either side; none if that is no number.
+    /// Adds a band of this deviation on either side; none if it is not finite.
     pub fn within(self, deviation: f64) -> Self {
         let band = deviation.is_finite().then_some((self.y - deviation, self.y + deviation));
         Self { band, ..self }
     }
 }
 
-/// A level that curves are compared with.
+/// A reference level.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reference {
-    /// What it is.
+    /// Its name.
     pub name: String,
-    /// Where it is.
+    /// Its value.
     pub y: f64,
 }
 
-/// A chart of curves.
+/// A line chart.
 #[derive(Clone, Debug)]
 pub struct Lines<'a> {
-    /// What distinguishes the panel from its neighbours; may be empty.
+    /// Heading that distinguishes the panel from its neighbours; may be empty.
     pub heading: &'a str,
-    /// Across.
+    /// The horizontal axis.
     pub x: Axis,
-    /// In height.
+    /// The vertical axis.
     pub y: Axis,
-    /// Levels to compare with.
+    /// Reference levels.
     pub references: &'a [Reference],
 }
 
-/// Names at the ends of curves may take so much of a panel; longer ones go to a legend above.
+/// Largest width of names at the ends of curves; longer ones go to a legend below the plot.
 const WIDEST_LABEL: f64 = 150.0;
 
-/// Dashes of levels.
+/// Dashes of reference levels.
 const LEVELS: [&str; 5] = ["3 3", "9 3", "1 2.5", "9 3 2 3", "5 2 1 2 1 2"];
 
-/// A curve of so many points or fewer shows them.
+/// Largest number of points that a curve marks one by one.
 const FEW: usize = 12;
 
 impl Lines<'_> {
@@ -81,7 +82,7 @@ impl Lines<'_> {
         let x = self.x.scale.unwrap_or_else(|| {
             let exact = Scale::around(points().map(|point| point.x), self.x.log);
             let last = points().map(|point| point.x).fold(f64::NAN, f64::max);
-            // Curves end where the axis does: their names follow at once.
+            // The axis ends where the curves end, so that their names follow directly.
             if self.x.log || !last.is_finite() { exact } else { Scale::linear(exact.ends().0, last) }
         });
         let bands = points().flat_map(|point| point.band.map_or([point.y; 2], |(low, high)| [low, high]));
@@ -116,13 +117,14 @@ impl Lines<'_> {
             let stroke = Stroke::series(series.style);
             let stroke = if series.behind { Stroke { width: 1.1, dash: "1 2.5", ..stroke } } else { stroke };
             plot.canvas.path(&places, stroke);
-            // Where each point was a decision, as in a sweep, each is seen; a course of rounds is marked at its end.
+            // Short curves, such as those of a sweep, mark every point; long ones mark only the
+            // end.
             let marked = if places.len() <= FEW { 0 } else { places.len() - 1 };
             for &place in places.iter().skip(marked).filter(|_| !series.behind) {
                 plot.canvas.marker(place, series.style, 3.0, 1.0);
             }
             if let Some(&(x, y)) = places.last() {
-                // A curve that ends before the axis is named where it ends.
+                // A curve that ends before the axis is labelled at its end.
                 if direct && x + label.width(&series.name) + 16.0 < plot.area.left + plot.area.width {
                     early.push((&series.name, (x + 9.0, y), Ink::Series(series.style)));
                 } else {
@@ -145,7 +147,7 @@ impl Lines<'_> {
 }
 
 fn band(plot: &mut Plot, series: &Series) {
-    // What is below an axis ends at it.
+    // Bands are clipped at the axes.
     let (low, high) = (plot.area.top + plot.area.height, plot.area.top);
     let edge = |value: f64, beyond: f64| plot.y(value).unwrap_or(beyond);
     let sides: Vec<(f64, f64, f64)> = series
@@ -164,7 +166,7 @@ fn band(plot: &mut Plot, series: &Series) {
     }
 }
 
-/// Names beside the ends of the curves, apart from each other, each joined to its end.
+/// Writes names next to the ends of the curves, without overlap, each joined to its end.
 fn name_ends(plot: &mut Plot, ends: &[(&str, f64, Stroke)]) {
     let wanted: Vec<f64> = ends.iter().map(|end| end.1).collect();
     let right = plot.area.left + plot.area.width;
@@ -181,7 +183,7 @@ fn name_ends(plot: &mut Plot, ends: &[(&str, f64, Stroke)]) {
     }
 }
 
-/// A line for each name below the plot, which grows by as much.
+/// Adds a legend below the plot, one line for each name, and enlarges the canvas.
 fn legend_below(canvas: &mut Canvas, ends: &[(&str, f64, Stroke)], height: f64) {
     let top = canvas.height + 4.0;
     canvas.height += height + 4.0;

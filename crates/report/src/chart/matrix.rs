@@ -1,27 +1,27 @@
-//! A matrix of shares, as shades.
+//! Heat maps of shares, such as confusion matrices.
 
 use super::Ink;
 use super::canvas::{Area, Canvas};
 use super::letters::{Anchor, Letters};
 
-/// What goes with what: a row for each truth.
+/// A confusion matrix with a row for each true class.
 #[derive(Clone, Debug)]
 pub struct Matrix<'a> {
-    /// What distinguishes the panel from its neighbours; may be empty.
+    /// Heading that distinguishes the panel from its neighbours; may be empty.
     pub heading: &'a str,
-    /// What rows are.
+    /// The label of the rows.
     pub rows: &'a str,
-    /// What columns are.
+    /// The label of the columns.
     pub columns: &'a str,
-    /// The names of both.
+    /// The names of rows and columns.
     pub names: &'a [String],
-    /// The shares, from 0 to 1, row by row; what is not a number stays blank.
+    /// The shares, from 0 to 1, row by row; cells that are not finite stay blank.
     pub shares: &'a [f64],
-    /// What is written small below each share.
+    /// Small text below each share.
     pub notes: &'a [String],
 }
 
-/// The shades of nothing and of all: words on either keep their contrast in both themes.
+/// Opacity for shares 0 and 1. Text on either keeps its contrast in both themes.
 const SHADES: (f64, f64) = (0.03, 0.6);
 
 impl Matrix<'_> {
@@ -30,7 +30,7 @@ impl Matrix<'_> {
         let count = self.names.len();
         let widest = self.names.iter().map(|name| Letters::LABEL.width(name)).fold(0.0, f64::max);
         let left = widest.max(Letters::NOTE.width(self.rows)) + 10.0;
-        // Column names are written out where they fit and lie on their side, by number, where they do not.
+        // Columns show their names if all fit, otherwise numbers.
         let cell = ((420.0 - left) / count as f64).clamp(44.0, 78.0);
         let short = |place: usize| {
             let name = &self.names[place];

@@ -1,10 +1,14 @@
-//! A thin layer of SVG: scales with round ticks, lines with bands, rows of dots, matrices, and figures made of them.
+//! Small SVG chart library: scales with round ticks, lines with bands, rows of dots, matrices, and
+//! figures.
 //!
-//! No plotting crate: what is needed is little, every byte of it must be the same on every machine, colours must follow the page's theme, and a chart must stay legible on
-//! a telephone. Panels are therefore small and many; a page flows them, a file puts them side by side.
+//! There is no plotting crate, because little is needed and the requirements are special. Bytes
+//! must be the same on every machine, colours must follow the page's theme, and charts must be
+//! legible on a phone. Panels are therefore small and many. A page arranges them by its width; a
+//! file puts them side by side.
 //!
-//! Colours are roles ([`Ink`]); a page gives them values for light and dark. Series differ in colour, dash and marker, so that print without colours
-//! and any kind of colour vision can tell them apart.
+//! Colours are roles ([`Ink`]); a page gives them values for light and dark. Series differ in
+//! colour, dash and marker, so that they stay distinct in print without colours and for any colour
+//! vision.
 //!
 //! ```
 //! use fedspd_report::chart::{Axis, Figure, Lines, Point, Series};

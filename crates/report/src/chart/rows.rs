@@ -1,35 +1,35 @@
-//! A row for each thing, its numbers as dots on a common axis.
+//! Dot plots: one row for each item, its numbers as dots on a common axis.
 
 use super::axes::{Axis, PANEL};
 use super::canvas::{Canvas, Stroke};
 use super::letters::{Anchor, Letters};
 use super::{Ink, Reference};
 
-/// A row: what it is, and its numbers.
+/// A row of a dot plot.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {
     /// Its name.
     pub name: String,
     /// Its colour and marker, by number.
     pub style: usize,
-    /// All its numbers, small and pale.
+    /// All its numbers, drawn small and pale.
     pub dots: Vec<f64>,
-    /// The one that counts.
+    /// Its main number, such as the mean.
     pub centre: Option<f64>,
-    /// How far it may be off.
+    /// The interval around the main number.
     pub interval: Option<(f64, f64)>,
-    /// What is written at the end of the row.
+    /// Text at the end of the row.
     pub note: String,
 }
 
-/// A chart of rows.
+/// A dot plot.
 #[derive(Clone, Debug)]
 pub struct Rows<'a> {
-    /// What distinguishes the panel from its neighbours; may be empty.
+    /// Heading that distinguishes the panel from its neighbours; may be empty.
     pub heading: &'a str,
     /// The common axis.
     pub x: Axis,
-    /// A number that all are compared with, such as chance or no difference.
+    /// A reference value, such as chance or no difference.
     pub reference: Option<Reference>,
 }
 
@@ -47,7 +47,7 @@ impl Rows<'_> {
         let top = if self.heading.is_empty() { 8.0 } else { 28.0 };
         let mark = if self.reference.is_some() { 16.0 } else { 0.0 };
         let bottom = top + mark + pitch * rows.len() as f64 + 4.0;
-        // Long names widen the panel: squeezed dots say nothing.
+        // Long names widen the panel, so that the dots keep enough room.
         let width = PANEL.0.max(left + right + 180.0);
         let mut canvas = Canvas::new(self.heading, width, bottom + 42.0);
         if !self.heading.is_empty() {
@@ -82,7 +82,7 @@ impl Rows<'_> {
                 canvas.marker((x, y), row.style, size * 0.2, 0.4);
             }
             if let Some((low, high)) = row.interval {
-                // An end that is off the axis is at its end.
+                // Interval ends off the axis are moved to its end.
                 let (first, last) = scale.ends();
                 let ends = (place(low.clamp(first, last)), place(high.clamp(first, last)));
                 if let (Some(low), Some(high)) = ends {

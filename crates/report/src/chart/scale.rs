@@ -1,6 +1,6 @@
-//! From numbers to places, with ticks at round numbers.
+//! Scales: from numbers to positions, with ticks at round numbers.
 
-/// How an axis runs.
+/// Scale of an axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scale {
     low: f64,
@@ -8,17 +8,17 @@ pub struct Scale {
     log: bool,
 }
 
-/// A number on an axis.
+/// A tick of an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tick {
-    /// Where.
+    /// Its value.
     pub value: f64,
-    /// What is written there.
+    /// Its label.
     pub label: String,
 }
 
 impl Scale {
-    /// Equal steps for equal differences, from exactly here to exactly there.
+    /// Makes a linear scale from exactly `low` to exactly `high`.
     pub fn linear(low: f64, high: f64) -> Self {
         let (low, high) = if low.is_finite() && high.is_finite() { (low, high) } else { (0.0, 1.0) };
         // A single number is in the middle of its axis.
@@ -29,7 +29,7 @@ impl Scale {
         }
     }
 
-    /// Equal steps for equal ratios; numbers that are not positive have no place.
+    /// Makes a logarithmic scale; numbers that are not positive have no position.
     pub fn log(low: f64, high: f64) -> Self {
         let (low, high) =
             if low > 0.0 && low.is_finite() && high.is_finite() { (low, high) } else { (1.0, 10.0) };
@@ -41,7 +41,7 @@ impl Scale {
         }
     }
 
-    /// A scale that holds all of these numbers, its ends on round ones; what is not finite is not looked at.
+    /// Makes a scale that covers all finite numbers. The ends of a linear scale are round.
     pub fn around(values: impl IntoIterator<Item = f64>, log: bool) -> Self {
         let finite = values.into_iter().filter(|value| value.is_finite() && (!log || *value > 0.0));
         let (low, high) =
@@ -54,19 +54,19 @@ impl Scale {
         Self::linear((scale.low / step + 1e-9).floor() * step, (scale.high / step - 1e-9).ceil() * step)
     }
 
-    /// Its ends.
+    /// Returns its ends.
     pub fn ends(&self) -> (f64, f64) {
         if self.log { (10_f64.powf(self.low), 10_f64.powf(self.high)) } else { (self.low, self.high) }
     }
 
-    /// Where a number is, as a share of the axis; none if it has no place on it.
+    /// Returns the position of a number as a share of the axis; none if it is off the axis.
     pub fn place(&self, value: f64) -> Option<f64> {
         let value = if self.log { value.log10() } else { value };
         let place = (value - self.low) / (self.high - self.low);
         (-1e-9..=1.0 + 1e-9).contains(&place).then_some(place)
     }
 
-    /// About so many round numbers on it.
+    /// Returns about this many ticks at round numbers.
     pub fn ticks(&self, about: usize) -> Vec<Tick> {
         if self.log { self.log_ticks(about) } else { self.linear_ticks(about) }
     }
@@ -82,7 +82,7 @@ impl Scale {
             // Minus zero is zero.
             let value = if value.abs() < step * 1e-6 { 0.0 } else { value };
             let plain = format!("{value:.decimals$}").replace('-', "−");
-            // Few letters where they tell the ticks apart.
+            // The short form, if it still distinguishes the ticks.
             let tiny = step < 1e-4 && self.high.abs().max(self.low.abs()) < 100.0 * step;
             let label = if value.abs() >= 1e5 || tiny { short(value) } else { plain };
             Tick { value, label }
@@ -110,13 +110,14 @@ impl Scale {
             Tick { value, label: short(value) }
         });
         let ticks: Vec<Tick> = ticks.filter(|tick| self.place(tick.value).is_some()).collect();
-        // Within a few percent there is no such number, or one: then the round numbers of equal steps.
+        // A range of a few percent has at most one such number: use linear ticks there.
         let (low, high) = self.ends();
         if ticks.len() < 2 { Self::linear(low, high).linear_ticks(about) } else { ticks }
     }
 }
 
-/// The round number (1, 2 or 5 times a power of ten) nearest above what gives so many steps.
+/// Returns the smallest round step (1, 2 or 5 times a power of ten) that gives at most this many
+/// steps.
 fn step(span: f64, about: usize) -> f64 {
     let raw = span / about.max(1) as f64;
     let power = 10_f64.powf(raw.log10().floor());
@@ -124,7 +125,7 @@ fn step(span: f64, about: usize) -> f64 {
     factor.unwrap_or(10.0) * power
 }
 
-/// A number in few letters.
+/// Formats a number in few characters.
 fn short(value: f64) -> String {
     let size = value.abs();
     if value == 0.0 || (1e-3..1e4).contains(&size) {
@@ -139,7 +140,7 @@ fn short(value: f64) -> String {
     if head == "1" { power_of_ten(power) } else { format!("{head}·{}", power_of_ten(power)) }
 }
 
-/// Such as 10⁻³.
+/// Formats a power of ten, such as 10⁻³.
 fn power_of_ten(power: i32) -> String {
     let raised = |letter: char| match letter {
         '-' => '⁻',

@@ -1,6 +1,7 @@
-//! Words in a drawing: escaped, measured, and kept apart.
+//! Text in drawings: escaping, width and spacing.
 
-/// A text that is safe between tags and in attributes. Control characters, which XML forbids, are left out.
+/// Escapes text for use between tags and in attributes. Removes control characters, which XML
+/// forbids.
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -18,7 +19,8 @@ pub fn escape(text: &str) -> String {
     out
 }
 
-/// The width of a text of a size, about: as in the widest of the common sans-serif faces (`DejaVu Sans`), so that what fits by this fits.
+/// Estimates the width of a text of a size. Follows the widest of the common sans-serif fonts
+/// (`DejaVu Sans`), so that text never gets wider.
 pub fn width(text: &str, size: f64) -> f64 {
     let of = |letter: char| match letter {
         'i' | 'j' | 'l' | 'I' | '.' | ',' | ':' | ';' | '|' | '\'' | '!' | ' ' => 0.34,
@@ -33,13 +35,16 @@ pub fn width(text: &str, size: f64) -> f64 {
     size * text.chars().map(of).sum::<f64>()
 }
 
-/// Moves places apart until neighbours are at least `gap` from each other, within `low` and `high` if they fit there; the order is that of the places.
+/// Moves positions apart until neighbours are at least `gap` from each other, within `low` and
+/// `high` if they fit there. Keeps their order.
 ///
-/// Neighbours that are too close become a block centred on the mean of its places (the least squares solution, by pooling), so nothing moves further than it must.
+/// Neighbours that are too close become a block centred on the mean of its positions. This is the
+/// least-squares solution, by pooling, so positions move as little as possible.
 pub fn spread(places: &[f64], gap: f64, low: f64, high: f64) -> Vec<f64> {
     let mut order: Vec<usize> = (0..places.len()).collect();
     order.sort_by(|&a, &b| places[a].total_cmp(&places[b]).then(a.cmp(&b)));
-    // Blocks of (sum of wanted starts, count); a member's wanted start is its place less its offset in the block.
+    // Blocks of (sum of wanted starts, count); a member's wanted start is its position minus its
+    // offset in the block.
     let mut blocks: Vec<(f64, usize)> = Vec::new();
     let start = |&(sum, count): &(f64, usize)| {
         let room = (high - low - gap * (count - 1) as f64).max(0.0);

@@ -1,16 +1,16 @@
-//! An interval for a mean, by drawing pairs again and again.
+//! Bootstrap interval of a mean.
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// How often pairs are drawn.
+/// Number of bootstrap draws.
 pub const DRAWS: usize = 10_000;
-/// The share of the draws' means that the interval holds.
+/// Share of the bootstrap means inside the interval.
 pub const LEVEL: f64 = 0.95;
-/// The same differences give the same interval, always.
+/// Fixed seed, so that the same differences always give the same interval.
 const SEED: u64 = 0;
 
-/// The percentile interval of the mean; none for fewer than two values.
+/// Returns the percentile interval of the mean; none for fewer than two values.
 pub(super) fn interval(values: &[f64]) -> Option<[f64; 2]> {
     if values.len() < 2 {
         return None;
@@ -31,7 +31,7 @@ pub(super) fn interval(values: &[f64]) -> Option<[f64; 2]> {
     Some([quantile(&means, tail), quantile(&means, 1.0 - tail)])
 }
 
-/// The quantile of sorted values, linear between them; NaN of no values.
+/// Returns a quantile of sorted values by linear interpolation; NaN without values.
 pub(super) fn quantile(sorted: &[f64], share: f64) -> f64 {
     let Some(last) = sorted.len().checked_sub(1) else { return f64::NAN };
     let place = share * last as f64;

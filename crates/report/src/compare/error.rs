@@ -1,54 +1,54 @@
-//! Why runs cannot be compared.
+//! Errors of comparisons.
 
 use thiserror::Error;
 
-/// Why runs cannot be compared.
+/// Errors that prevent a comparison.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A run could not be read.
     #[error(transparent)]
     Report(#[from] crate::Error),
-    /// One run, or the same one twice.
-    #[error("{found} different runs of {given} given; a comparison needs two or more, each once")]
+    /// Fewer than two runs, or the same run twice.
+    #[error("runs: {given} given, {found} different; a comparison needs two or more different runs")]
     Few {
-        /// How many differ.
+        /// The number of different runs.
         found: usize,
-        /// How many were named.
+        /// The number of runs given.
         given: usize,
     },
-    /// Two runs whose scores cannot be paired.
+    /// The scores of two runs cannot be paired.
     #[error("{first} and {second} cannot be compared: {difference}")]
     Different {
-        /// A run.
+        /// The first run.
         first: String,
-        /// Another.
+        /// The second run.
         second: String,
-        /// What differs.
+        /// The difference.
         difference: String,
     },
-    /// There is no seed that all runs have finished.
+    /// The runs have no finished seed in common.
     #[error("no seed was finished by all {runs} runs; they have {seeds}")]
     NoSeed {
-        /// How many runs.
+        /// The number of runs.
         runs: usize,
-        /// The seeds of each.
+        /// The finished seeds of each.
         seeds: String,
     },
-    /// A score that is no number.
+    /// A score is missing or not a number.
     #[error("{run}: the macro-F1 of {client} with seed {seed} is missing or not a number")]
     Score {
-        /// Which run.
+        /// The run.
         run: String,
-        /// Whose.
+        /// The client.
         client: String,
-        /// Of which seed.
+        /// The seed.
         seed: u64,
     },
 }
 
 impl Error {
-    /// What the user can do about it.
+    /// Returns a hint for the user, if there is one.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Report(error) => error.hint(),
@@ -57,7 +57,7 @@ impl Error {
                     .into(),
             ),
             Self::NoSeed { .. } => {
-                Some("run both with `--seeds 0..10`, or resume the one that lacks some".into())
+                Some("run both with `--seeds 0..10`, or resume the run that lacks seeds".into())
             }
             Self::Few { .. } | Self::Score { .. } => None,
         }

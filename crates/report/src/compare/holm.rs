@@ -1,6 +1,7 @@
-//! Holm's correction: many tests, one error rate.
+//! Holm's correction for multiple tests.
 
-/// The adjusted probabilities, in the order given: the smallest times their number, the next times one less, and so on, never decreasing, at most 1.
+/// Returns the adjusted p-values, in the order given. The smallest of n is multiplied by n, the
+/// next by n - 1, and so on; they never decrease and are at most 1.
 pub fn holm(probabilities: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..probabilities.len()).collect();
     order.sort_by(|&a, &b| probabilities[a].total_cmp(&probabilities[b]));

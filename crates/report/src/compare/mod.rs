@@ -1,7 +1,8 @@
-//! Which of several runs is better, and how sure one may be of it.
+//! Statistical comparison of runs.
 //!
-//! Runs are paired by seed (macro-F1 of all test trials together) and by client (its macro-F1, averaged over the seeds). Every pair of runs gets a
-//! signed-rank test with Holm's correction over all pairs, effect sizes, and a bootstrap interval of the mean difference.
+//! Runs are paired by seed (macro-F1 of all test trials together) and by client (its macro-F1,
+//! averaged over the seeds). Every pair of runs gets a signed-rank test with Holm's correction over
+//! all pairs, effect sizes, and a bootstrap interval of the mean difference.
 
 mod bootstrap;
 mod error;
@@ -16,7 +17,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use crate::Run;
+use crate::LoadedRun;
 use crate::words::count;
 
 pub use bootstrap::{DRAWS, LEVEL};
@@ -30,25 +31,26 @@ pub use wilcoxon::{EXACT, Wilcoxon};
 /// The smallest number of pairs with which a two-sided signed-rank test can reach 0.05.
 const ENOUGH: usize = 6;
 
-/// Runs side by side.
+/// A comparison of runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
     /// The runs, in the order given.
     pub runs: Vec<Compared>,
-    /// The seeds that all have finished.
+    /// The seeds that all runs have finished.
     pub seeds: Vec<u64>,
-    /// How many clients are compared; none if clients hold other subjects with every seed.
+    /// The number of compared clients; none without test trials, or if clients hold different
+    /// subjects with every seed.
     pub clients: Option<usize>,
     /// Every pair of runs, the earlier first.
     pub pairs: Vec<Pair>,
-    /// What must be known to read the numbers.
+    /// Caveats.
     pub cautions: Vec<String>,
 }
 
-/// A run that takes part.
+/// A compared run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Compared {
-    /// The name of its folder, or its path where two have the same.
+    /// The name of its folder, or its path if two names are equal.
     pub name: String,
     /// Macro-F1 by seed.
     pub by_seed: Vec<f64>,
@@ -59,13 +61,13 @@ pub struct Compared {
 /// Two runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Pair {
-    /// The place of the first run.
+    /// The index of the first run.
     pub first: usize,
-    /// The place of the second run.
+    /// The index of the second run.
     pub second: usize,
-    /// Paired by seed.
+    /// Differences paired by seed.
     pub over_seeds: Paired,
-    /// Paired by client.
+    /// Differences paired by client.
     pub over_clients: Option<Paired>,
 }
 
@@ -79,7 +81,8 @@ pub fn compare(folders: &[PathBuf]) -> Result<Comparison, Error> {
     if paths.len() < 2 || paths.len() < folders.len() {
         return Err(Error::Few { found: paths.len(), given: folders.len() });
     }
-    let runs = folders.iter().zip(names(folders)).map(|(path, name)| Ok(Scores::new(Run::read(path)?, name)));
+    let runs =
+        folders.iter().zip(names(folders)).map(|(path, name)| Ok(Scores::new(LoadedRun::read(path)?, name)));
     let runs = runs.collect::<Result<Vec<_>, Error>>()?;
     let seeds = common_seeds(&runs)?;
     for (index, run) in runs.iter().enumerate() {
@@ -101,7 +104,7 @@ pub fn compare(folders: &[PathBuf]) -> Result<Comparison, Error> {
     Ok(Comparison { pairs: pairs(&compared), runs: compared, seeds, clients, cautions })
 }
 
-/// The name of each folder, or its path where two have the same name.
+/// Returns the name of each folder, or its path if two names are equal.
 fn names(folders: &[PathBuf]) -> Vec<String> {
     let name = |path: &PathBuf| path.file_name().map(|name| name.to_string_lossy().into_owned());
     let named = folders.iter().map(|path| {
@@ -125,7 +128,7 @@ fn common_seeds(runs: &[Scores]) -> Result<Vec<u64>, Error> {
     Ok(common)
 }
 
-/// Every pair of runs, corrected over all.
+/// Tests every pair of runs, with Holm's correction over all.
 fn pairs(runs: &[Compared]) -> Vec<Pair> {
     let mut pairs = Vec::new();
     for (second, b) in runs.iter().enumerate() {
@@ -149,13 +152,13 @@ fn correct(mut tests: Vec<&mut Paired>) {
 
 fn cautions(runs: &[Scores], seeds: &[u64], clients: Option<&[String]>) -> Vec<String> {
     let mut cautions = vec![
-        "seeds share the same recordings: a p-value over seeds speaks of the chance in splitting and training, not of other people".to_owned(),
+        "seeds share the same recordings: a p-value over seeds covers the randomness of splitting and training, not other people".to_owned(),
     ];
     let clients_there = clients.map_or(ENOUGH, <[String]>::len);
     for (number, what) in [(seeds.len(), "seed"), (clients_there, "client")] {
         if (1..ENOUGH).contains(&number) {
             cautions.push(format!(
-                "with {} the smallest two-sided p is {:.2}: {ENOUGH} or more are needed to be able to reach 0.05",
+                "with {} the smallest two-sided p is {:.2}: {ENOUGH} or more are needed to reach 0.05",
                 count(number, what),
                 2.0 / (1_u64 << number) as f64
             ));
@@ -172,8 +175,8 @@ fn cautions(runs: &[Scores], seeds: &[u64], clients: Option<&[String]>) -> Vec<S
         cautions.push("the runs see the same trials, prepared in different ways".into());
     }
     cautions.push(match clients {
-        None => "clients hold other subjects with every seed, so they are not compared".into(),
-        Some(_) => "clients share what they learn, so a p-value over clients takes them for more independent than they are".into(),
+        None => "clients hold different subjects with every seed, so they are not compared".into(),
+        Some(_) => "clients train together, so a p-value over clients overstates their independence".into(),
     });
     cautions
 }

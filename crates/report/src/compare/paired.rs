@@ -1,4 +1,4 @@
-//! What is said of paired differences.
+//! Statistics of paired differences.
 
 use fedspd_run::{Summary, summary};
 use serde::Serialize;
@@ -17,18 +17,20 @@ pub struct Paired {
     pub interval: Option<[f64; 2]>,
     /// Their median.
     pub median: f64,
-    /// Cohen's d of differences, their mean by their standard deviation; none where that is zero or there is one pair only.
+    /// Cohen's d of the differences: mean divided by standard deviation; none if that is zero or
+    /// there is only one pair.
     pub cohen_dz: Option<f64>,
     /// The matched-pairs rank-biserial correlation; none if all differences are zero.
     pub rank_biserial: Option<f64>,
     /// The signed-rank test.
     pub wilcoxon: Wilcoxon,
-    /// Its probability after Holm's correction over all pairs of runs.
+    /// Its p-value after Holm's correction over all pairs of runs.
     pub p_holm: f64,
 }
 
 impl Paired {
-    /// Of pairs of finite scores. The correction is up to whoever knows all pairs of runs.
+    /// Compares pairs of finite scores. `p_holm` is not corrected yet, because only the caller
+    /// knows all pairs of runs.
     pub fn new(first: &[f64], second: &[f64]) -> Self {
         let differences: Vec<f64> = first.iter().zip(second).map(|(a, b)| a - b).collect();
         let mut sorted = differences.clone();

@@ -1,4 +1,4 @@
-//! The scores of a run, and what must be the same for two runs to be paired.
+//! Scores of a run, and the conditions for pairing two runs.
 
 use std::collections::BTreeMap;
 
@@ -6,36 +6,36 @@ use fedspd_run::{Manifest, SeedShards};
 use toml::{Table, Value};
 
 use super::Error;
-use crate::Run;
+use crate::LoadedRun;
 
-/// The rows that are compared: of the models that the seeds end with, on test trials.
+/// The compared rows: final models of the seeds, on test trials.
 const METRIC: &str = "final_macro_f1";
 const SPLIT: &str = "test";
 const POOLED: &str = "pooled";
 
-/// A run, as far as a comparison needs it.
+/// The part of a run that a comparison needs.
 pub(super) struct Scores {
     pub(super) name: String,
     manifest: Manifest,
     shards: BTreeMap<u64, SeedShards>,
     /// Macro-F1 by seed and client.
     values: BTreeMap<(u64, String), f64>,
-    /// Which trials: `[data]` without what follows.
+    /// The trials: `[data]` without `root` and the keys of `preparation`.
     source: Table,
-    /// How they were made into what the network sees: band and window, covariances, kind of network.
+    /// The preparation of the trials: band, window and resampling, covariances, kind of network.
     preparation: Vec<Option<Value>>,
     split: Option<Value>,
 }
 
 impl Scores {
-    pub(super) fn new(run: Run, name: String) -> Self {
+    pub(super) fn new(run: LoadedRun, name: String) -> Self {
         let rows = run.results.rows.into_iter();
         let rows = rows.filter(|row| row.metric == METRIC && row.split == SPLIT && row.value.is_finite());
         let values = rows.map(|row| ((row.seed, row.client), row.value)).collect();
         let config = run.config;
         let part = |key: &str| config.get(key).cloned();
         let mut source = config.get("data").and_then(Value::as_table).cloned().unwrap_or_default();
-        // The same recordings may be elsewhere.
+        // The same recordings may be in another folder.
         source.remove("root");
         let mut preparation: Vec<_> = ["band", "window", "resample"].map(|key| source.remove(key)).into();
         preparation.push(part("covariance"));
@@ -51,7 +51,7 @@ impl Scores {
         }
     }
 
-    /// The seeds that are finished.
+    /// The finished seeds.
     pub(super) fn seeds(&self) -> impl Iterator<Item = u64> {
         self.shards.keys().copied().filter(|&seed| self.values.contains_key(&(seed, POOLED.to_owned())))
     }
@@ -72,7 +72,8 @@ impl Scores {
         value.ok_or_else(|| Error::Score { run: self.name.clone(), client: client.to_owned(), seed })
     }
 
-    /// The clients with test trials, if they hold the same subjects with every seed; otherwise their names mean nothing.
+    /// The clients with test trials; none if they hold different subjects with every seed, because
+    /// their names then mean nothing.
     pub(super) fn clients(&self, seeds: &[u64]) -> Option<Vec<String>> {
         let subjects = |seed: &u64| {
             let clients = &self.shards[seed].clients;
@@ -90,40 +91,40 @@ impl Scores {
         same.then(|| names.filter(|name| tested(name)).collect())
     }
 
-    /// What keeps two runs from being paired.
+    /// Returns the difference that prevents pairing with another run, if there is one.
     pub(super) fn differs_from(&self, other: &Self, seeds: &[u64]) -> Option<String> {
         let (mine, theirs) = (&self.manifest, &other.manifest);
         if mine.dataset != theirs.dataset {
-            return Some(format!("one is on `{}`, the other on `{}`", mine.dataset, theirs.dataset));
+            return Some(format!("the datasets are `{}` and `{}`", mine.dataset, theirs.dataset));
         }
         if mine.classes != theirs.classes {
             let (mine, theirs) = (mine.classes.join(", "), theirs.classes.join(", "));
             return Some(format!("the classes are {mine} and {theirs}"));
         }
         if !self.same_hash(other) {
-            // What is made to order has no recordings that could be prepared in another way.
+            // Synthetic data have no recordings that could be prepared in another way.
             let generated = self.source.get("name").and_then(Value::as_str) == Some("generated");
             if generated || self.source != other.source {
-                return Some("they are not on the same data (SHA-256, `[data]` of their config.toml)".into());
+                return Some("the data differ (SHA-256, and `[data]` in config.toml)".into());
             }
             if self.preparation == other.preparation {
                 return Some(
-                    "the data have another SHA-256, though they were prepared in the same way".into(),
+                    "the data differ in SHA-256, although they were prepared in the same way".into(),
                 );
             }
         }
         if self.split != other.split {
-            return Some("the trials are split in different ways (`[split]` of their config.toml)".into());
+            return Some("the trials are split in different ways (`[split]` in config.toml)".into());
         }
         let test = |run: &Self, seed: u64| {
             let clients = run.shards[&seed].clients.iter();
             clients.map(|c| (c.name.clone(), c.subjects.clone(), c.test.clone())).collect::<Vec<_>>()
         };
         let seed = seeds.iter().find(|&&seed| test(self, seed) != test(other, seed))?;
-        Some(format!("with seed {seed} their clients have other subjects or other test trials"))
+        Some(format!("with seed {seed} their clients have different subjects or test trials"))
     }
 
-    /// Whether the networks saw the same numbers.
+    /// Returns whether both runs used data with the same SHA-256.
     pub(super) fn same_hash(&self, other: &Self) -> bool {
         self.manifest.data_sha256 == other.manifest.data_sha256
     }

@@ -4,34 +4,34 @@ use fedspd_run::{Summary, summary};
 
 use super::{Comparison, DRAWS, LEVEL, Pair, Paired};
 use crate::chart::{Axis, Figure, Reference, Row, Rows};
-use crate::sections::{Part, Section};
+use crate::sections::{Block, Section};
 use crate::words::count;
 use crate::{Best, Cell, Report, Table};
 
-/// All pairs of runs, paired in one way.
+/// All pairs of runs, paired by seed or by client.
 pub struct Over<'a> {
-    /// What is paired: `seed` or `client`.
+    /// The unit of pairing: `seed` or `client`.
     pub unit: &'static str,
-    /// How many there are.
+    /// The number of units.
     pub count: usize,
     /// The pairs of runs.
     pub pairs: Vec<(&'a Pair, &'a Paired)>,
 }
 
 impl Over<'_> {
-    /// Such as `over 10 seeds`.
+    /// Returns a heading such as `over 10 seeds`.
     pub fn heading(&self) -> String {
         format!("over {}", count(self.count, self.unit))
     }
 }
 
 impl Comparison {
-    /// The name of a pair, such as `a − b`.
+    /// Returns the name of a pair, such as `a − b`.
     pub fn name(&self, pair: &Pair) -> String {
         format!("{} − {}", self.runs[pair.first].name, self.runs[pair.second].name)
     }
 
-    /// The comparisons over seeds, and over clients if there are any.
+    /// Returns the comparisons over seeds, and over clients if there are any.
     pub fn over(&self) -> Vec<Over<'_>> {
         let seeds = self.pairs.iter().map(|pair| (pair, &pair.over_seeds)).collect();
         let mut over = vec![Over { unit: "seed", count: self.seeds.len(), pairs: seeds }];
@@ -42,7 +42,7 @@ impl Comparison {
         over
     }
 
-    /// The scores of every run.
+    /// Makes the table of the scores of every run.
     pub fn scores(&self) -> Table {
         let head = ["run", "seeds", "macro-F1, mean of seeds", "macro-F1, mean of clients"];
         let rows = self.runs.iter().map(|run| {
@@ -58,7 +58,7 @@ impl Comparison {
         }
     }
 
-    /// Every pair of runs with its tests and effect sizes.
+    /// Makes the table of all pairs of runs with tests and effect sizes.
     pub fn table(&self) -> Table {
         let head = [
             "runs",
@@ -80,14 +80,14 @@ impl Comparison {
         });
         Table {
             slug: "compare".into(),
-            caption: "Paired differences of test macro-F1, in points of percent; two-sided Wilcoxon signed-rank tests, Holm's correction over all pairs of runs".into(),
+            caption: "Paired differences of test macro-F1, in percentage points; two-sided Wilcoxon signed-rank tests, Holm's correction over all pairs of runs".into(),
             head: head.map(str::to_owned).to_vec(),
             rows: rows.collect(),
             best: Best::Nowhere,
         }
     }
 
-    /// Every difference, for other programs.
+    /// Makes the table of all differences, for other programs.
     pub fn differences(&self) -> Table {
         let rows = self.over().into_iter().flat_map(|over| {
             let unit = over.unit;
@@ -115,7 +115,7 @@ impl Comparison {
         }
     }
 
-    /// The differences with their means and intervals.
+    /// Draws the differences with their means and intervals.
     pub fn figure(&self) -> Figure {
         let over = self.over();
         let panels = over.iter().map(|over| {
@@ -136,7 +136,7 @@ impl Comparison {
             title: "Differences between runs".into(),
             description: said.collect::<Vec<_>>().join("; ") + ".",
             caption: format!(
-                "Small dots are the paired differences (the first run minus the second), the large one is their mean, the line its {}% interval by {DRAWS} bootstrap draws of pairs. At the end of a row: p of \
+                "Small dots are the paired differences (first run minus second). The large dot is their mean; the line is its {}% interval from {DRAWS} bootstrap draws of pairs. At the end of a row: p of \
                  Wilcoxon's signed-rank test after Holm's correction.",
                 100.0 * LEVEL
             ),
@@ -145,17 +145,17 @@ impl Comparison {
         }
     }
 
-    /// The comparison as a report: a page, the figure and the tables.
+    /// Builds a report on the comparison: a page, the figure and the tables.
     pub fn report(&self) -> Report {
         let parts = vec![
-            Part::Cautions(self.cautions.clone()),
-            Part::Table(self.scores()),
-            Part::Figure(self.figure()),
-            Part::Table(self.table()),
-            Part::File(self.differences()),
+            Block::Cautions(self.cautions.clone()),
+            Block::Table(self.scores()),
+            Block::Figure(self.figure()),
+            Block::Table(self.table()),
+            Block::File(self.differences()),
         ];
         Report {
-            title: format!("{} runs compared", self.runs.len()),
+            title: format!("Comparison of {} runs", self.runs.len()),
             about: self.runs.iter().map(|run| run.name.as_str()).collect::<Vec<_>>().join(" · "),
             sections: vec![Section { slug: "comparison", title: "Comparison", parts }],
         }
@@ -163,7 +163,8 @@ impl Comparison {
 }
 
 impl Paired {
-    /// As a person reads it: mean, interval and median in points, dz, rank-biserial, p and corrected p.
+    /// Formats the statistics: mean, interval and median in points, dz, rank-biserial, p and
+    /// corrected p.
     pub fn shown(&self) -> [String; 7] {
         let points = |value: f64| format!("{:+.1}", 100.0 * value);
         let optional = |value: Option<f64>| value.map_or("–".into(), |value| format!("{value:+.2}"));
@@ -193,7 +194,7 @@ fn row(name: String, paired: &Paired) -> Row {
     }
 }
 
-/// Two digits, however small.
+/// Formats a p-value with three decimals, or with two significant digits below 0.001.
 fn probability(p: f64) -> String {
     if p >= 0.001 { format!("{p:.3}") } else { format!("{p:.1e}") }
 }

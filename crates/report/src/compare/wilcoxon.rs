@@ -1,30 +1,34 @@
 //! Wilcoxon's signed-rank test of paired differences, two-sided.
 //!
-//! Differences of zero are dropped, as Wilcoxon did; equal ones share the mean of their ranks. Up to [`EXACT`] differences the null distribution is exact, with
-//! ties too; beyond, normal with corrections for ties and for continuity. `scipy.stats.wilcoxon` gives the same numbers (`golden/wilcoxon`).
+//! Zero differences are dropped, as in Wilcoxon's original test; ties get the mean of their ranks.
+//! Up to [`EXACT`] differences the null distribution is exact, even with ties. Beyond, it is normal
+//! with corrections for ties and for continuity. `scipy.stats.wilcoxon` gives the same numbers
+//! (`golden/wilcoxon`).
 
 use serde::Serialize;
 
-/// The most differences for which all `2^n` signs are counted: their number is exact in an `f64`.
+/// Largest number n of differences for which all `2^n` sign patterns are counted, because these
+/// counts are exact in an `f64`.
 pub const EXACT: usize = 50;
 
-/// What a test says.
+/// Result of a signed-rank test.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Wilcoxon {
-    /// How many differences were not zero.
+    /// The number of non-zero differences.
     pub used: usize,
     /// The sum of the ranks of positive differences.
     pub plus: f64,
     /// The sum of the ranks of negative differences.
     pub minus: f64,
-    /// The probability of ranks at least as uneven if signs were drawn by a coin; 1 if all differences are zero.
+    /// The p-value: the probability of rank sums at least as uneven under random signs; 1 if all
+    /// differences are zero.
     pub p: f64,
-    /// Whether that probability is exact.
+    /// Whether the p-value is exact.
     pub exact: bool,
 }
 
 impl Wilcoxon {
-    /// The test of these differences, which are finite.
+    /// Tests these differences, which must be finite.
     pub fn new(differences: &[f64]) -> Self {
         let mut sizes: Vec<f64> = differences.iter().copied().filter(|d| *d != 0.0).collect();
         sizes.sort_unstable_by(|a, b| a.abs().total_cmp(&b.abs()));
@@ -36,13 +40,15 @@ impl Wilcoxon {
         Self { used, plus: plus as f64 / 2.0, minus: (all - plus) as f64 / 2.0, p, exact }
     }
 
-    /// The matched-pairs rank-biserial correlation, from -1 (all negative) to 1 (all positive); none if all differences are zero.
+    /// Returns the matched-pairs rank-biserial correlation, from -1 (all negative) to 1 (all
+    /// positive); none if all differences are zero.
     pub fn rank_biserial(&self) -> Option<f64> {
         (self.used > 0).then(|| (self.plus - self.minus) / (self.plus + self.minus))
     }
 }
 
-/// Twice the ranks of values that are sorted by size, which are whole numbers even where ties share a mean.
+/// Returns doubled ranks of values sorted by absolute value. Doubled ranks are integers, even with
+/// ties.
 fn doubled_ranks(sorted: &[f64]) -> Vec<u64> {
     let mut ranks = Vec::with_capacity(sorted.len());
     for tied in sorted.chunk_by(|a, b| a.abs() == b.abs()) {
@@ -53,7 +59,7 @@ fn doubled_ranks(sorted: &[f64]) -> Vec<u64> {
     ranks
 }
 
-/// Counts the sign patterns for every sum, rank by rank.
+/// Counts the sign patterns for every rank sum, rank by rank.
 fn exact_p(ranks: &[u64], plus: u64) -> f64 {
     let all: u64 = ranks.iter().sum();
     let mut patterns = vec![0.0_f64; all as usize + 1];

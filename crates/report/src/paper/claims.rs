@@ -1,11 +1,11 @@
-//! What section IV of the paper claims, and what was measured here.
+//! Claims of section IV of the paper, next to our measurements.
 
 use super::Grid;
 use super::convergence::{METHODS, run};
 use super::published::{curve, entry};
 use super::table::SETTINGS;
-use crate::Run;
-use crate::sections::{Part, Section};
+use crate::LoadedRun;
+use crate::sections::{Block, Section};
 use crate::table::{Best, Cell, Table};
 use crate::words::bytes;
 
@@ -19,14 +19,14 @@ pub(super) fn section(grid: &Grid) -> Section {
         rows: rows.into(),
         best: Best::Nowhere,
     };
-    Section { slug: "claims", title: "Claim by claim", parts: vec![Part::Table(table)] }
+    Section { slug: "claims", title: "Claims of the paper", parts: vec![Block::Table(table)] }
 }
 
 type Claim = (&'static str, String, String);
 
 const NOT_RUN: &str = "not run";
 
-/// Curves of ProjAvg and RLAvg overlap.
+/// Checks that the curves of ProjAvg and RLAvg overlap.
 fn equivalence(grid: &Grid) -> Claim {
     let largest = |pairs: Vec<(f64, f64)>| pairs.iter().map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
     let published = |share: f64| {
@@ -46,7 +46,7 @@ fn equivalence(grid: &Grid) -> Claim {
     )
 }
 
-/// What federation keeps of the centralised score.
+/// Compares the shares of the centralised score that federated training keeps.
 fn retained(grid: &Grid) -> Claim {
     let published = |model: &str| {
         let [whole, full] = ["centralised", "full"].map(|setting| entry(&grid.dataset, model, setting));
@@ -64,7 +64,7 @@ fn retained(grid: &Grid) -> Claim {
     )
 }
 
-/// The deviation over seeds.
+/// Compares standard deviations over seeds.
 fn deviation(grid: &Grid) -> Claim {
     let both = |of: &dyn Fn(&str, &str, &str) -> String| {
         let models = ["spdnet", "eegnet"].map(|model| {
@@ -89,7 +89,7 @@ fn deviation(grid: &Grid) -> Claim {
     )
 }
 
-/// Rounds until nineteen twentieths of the last score.
+/// Compares the rounds until 95% of the last score.
 fn speed(grid: &Grid) -> Claim {
     let first = |points: Vec<(f64, f64)>| {
         let last = points.last()?.1;
@@ -99,7 +99,7 @@ fn speed(grid: &Grid) -> Claim {
         first(curve(&grid.dataset, method, 1.0).into_iter().map(|(round, mean, _)| (round, mean)).collect())
     };
     let ours = |place: usize| {
-        let course = |run: &Run| run.course(|round| round.test_f1);
+        let course = |run: &LoadedRun| run.course(|round| round.test_f1);
         run(grid, METHODS[place], false).and_then(|run| {
             first(course(run).into_iter().map(|(round, score)| (round, score.mean)).collect())
         })
@@ -112,11 +112,11 @@ fn speed(grid: &Grid) -> Claim {
     )
 }
 
-/// What goes over the wire.
+/// Compares the parameters and bytes sent per round.
 fn sent(grid: &Grid) -> Claim {
     let published = |model: &str| entry(&grid.dataset, model, "full").map_or(0, |entry| entry.parameters);
     let ours = |model: &str| {
-        let shown = |run: &Run| {
+        let shown = |run: &LoadedRun| {
             let Some(round) = run.rounds.first() else { return NOT_RUN.into() };
             let (size, precision) =
                 if run.word("model.precision") == "f32" { (4, "f32") } else { (8, "f64") };
@@ -127,7 +127,7 @@ fn sent(grid: &Grid) -> Claim {
         grid.get(model).map_or(NOT_RUN.into(), shown)
     };
     (
-        "Federated SPDnet communicates fewer parameters per round: those that a client sends of those that it has, and the bytes of all clients both ways",
+        "Federated SPDnet communicates fewer parameters per round: parameters that a client sends of its total, and bytes of all clients, up and down",
         format!("SPDnet {}, EEGNet {}", published("spdnet"), published("eegnet")),
         format!("SPDnet {}, EEGNet {}", ours("spdnet"), ours("eegnet")),
     )

@@ -1,17 +1,21 @@
-//! The paper's figure of convergence, with ours in front.
+//! The paper's convergence figure, with our curves in front.
 
 use super::Grid;
 use super::published;
-use crate::Run;
+use crate::LoadedRun;
 use crate::chart::{Axis, Canvas, Figure, Lines, Point, Reference, Scale, Series};
-use crate::sections::{Part, Section, curve};
+use crate::sections::{Block, Section, curve};
 
-/// Methods: name in the paper's data, in the presets, as one reads it.
+/// Methods: name in the paper's data, in the presets, and on the page.
 pub(super) const METHODS: [(&str, &str, &str); 3] =
     [("eegnet", "eegnet", "EEGNet"), ("proj-avg", "spdnet", "ProjAvg"), ("rl-avg", "spdnet", "RLAvg")];
 
-/// The run of a method with a participation.
-pub(super) fn run<'a>(grid: &'a Grid, (method, model, _): (&str, &str, &str), half: bool) -> Option<&'a Run> {
+/// Returns the run of a method with full or half participation.
+pub(super) fn run<'a>(
+    grid: &'a Grid,
+    (method, model, _): (&str, &str, &str),
+    half: bool,
+) -> Option<&'a LoadedRun> {
     let half = if half { "-half" } else { "" };
     let average = if method == "rl-avg" { "-rl-avg" } else { "" };
     grid.get(&format!("{model}{half}{average}"))
@@ -19,7 +23,7 @@ pub(super) fn run<'a>(grid: &'a Grid, (method, model, _): (&str, &str, &str), ha
 
 pub(super) fn section(grid: &Grid) -> Section {
     let both = [false, true].map(|half| (half, curves(grid, half)));
-    // The paper's axes, or wider ones where ours go beyond: both panels have the same.
+    // The paper's axes, or wider ones if our curves need them. Both panels share them.
     let points = || both.iter().flat_map(|(_, series)| series).flat_map(|series| &series.points);
     let heights = points().flat_map(|point| point.band.map_or([point.y; 2], |(low, high)| [low, high]));
     let x = Scale::linear(0.0, points().map(|point| point.x).fold(150.0, f64::max));
@@ -29,13 +33,13 @@ pub(super) fn section(grid: &Grid) -> Section {
         slug: "paper-convergence".into(),
         title: "Test F1 by round, published and ours".into(),
         description: "Curves of the test F1 by round for EEGNet, ProjAvg and RLAvg, as published and as run here, with full and with half participation.".into(),
-        caption: "Macro-F1 on the test trials of all clients together after each round. Thin dotted lines without a band are the coordinates in the paper’s source (means over ten seeds); thick lines with a band of ±1 \
+        caption: "Macro-F1 on the test trials of all clients together after each round. Thin dotted lines without a band are the coordinates in the paper’s source (means over ten seeds). Thick lines with a band of ±1 \
                   standard deviation are ours."
             .into(),
         columns: 2,
         panels,
     };
-    Section { slug: "paper-convergence", title: "The paper’s figure", parts: vec![Part::Figure(figure)] }
+    Section { slug: "paper-convergence", title: "The paper’s figure", parts: vec![Block::Figure(figure)] }
 }
 
 fn curves(grid: &Grid, half: bool) -> Vec<Series> {

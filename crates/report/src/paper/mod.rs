@@ -1,4 +1,5 @@
-//! The paper's own numbers beside ours: Pautrel, Bouchard, Mian and Ginolhac, "FedSPDnet", Table I and the two figures of convergence.
+//! Published numbers next to ours: Pautrel, Bouchard, Mian and Ginolhac, "FedSPDnet", Table I and
+//! the two convergence figures.
 
 mod beyond;
 mod claims;
@@ -8,47 +9,47 @@ mod table;
 
 use std::path::PathBuf;
 
-use crate::sections::{Part, Section, network, setup};
+use crate::sections::{Block, Section, network, setup};
 use crate::words::list;
-use crate::{Error, Report, Run, label};
+use crate::{Error, LoadedRun, Report, label};
 
-/// A run of a reproduction: where it is, or why it is not there.
+/// A run of a reproduction, or the reason why it is missing.
 #[derive(Clone, Debug)]
 pub struct CellRun {
-    /// Its name, which says what it is: that of a preset, such as `physionet-mi-spdnet-half`.
+    /// The name of its preset, such as `physionet-mi-spdnet-half`.
     pub name: String,
     /// Its folder.
     pub folder: PathBuf,
-    /// Why it was not run.
+    /// The reason why it was not run.
     pub missing: Option<String>,
 }
 
-/// The runs of a dataset by what they are.
+/// The runs of a dataset by name.
 struct Grid {
     dataset: String,
-    runs: Vec<(String, Run)>,
+    runs: Vec<(String, LoadedRun)>,
     missing: Vec<(String, String)>,
     changed: Vec<String>,
 }
 
-/// The runs of one experiment with another part held out in each.
+/// The folds of one experiment: each run holds out a different part.
 struct Folds<'a> {
-    runs: Vec<&'a Run>,
-    /// How many there are when all are run.
+    runs: Vec<&'a LoadedRun>,
+    /// The number of folds when all are run.
     expected: usize,
 }
 
 impl Grid {
-    /// The run with a name after that of the dataset, such as `spdnet-half`.
-    fn get(&self, name: &str) -> Option<&Run> {
+    /// Returns a run by its name without the dataset, such as `spdnet-half`.
+    fn get(&self, name: &str) -> Option<&LoadedRun> {
         let name = format!("{}-{name}", self.dataset);
         self.runs.iter().find(|(own, _)| *own == name).map(|(_, run)| run)
     }
 
-    /// The runs whose names begin so, with those that are not there counted.
+    /// Returns the runs with this prefix, and counts the missing ones.
     fn folds(&self, prefix: &str) -> Folds<'_> {
         let prefix = format!("{}-{prefix}", self.dataset);
-        let runs: Vec<&Run> =
+        let runs: Vec<&LoadedRun> =
             self.runs.iter().filter(|(name, _)| name.starts_with(&prefix)).map(|(_, run)| run).collect();
         let missing = self.missing.iter().filter(|(name, _)| name.starts_with(&prefix)).count();
         Folds { expected: runs.len() + missing, runs }
@@ -56,21 +57,22 @@ impl Grid {
 }
 
 impl Report {
-    /// On the paper's experiments with a dataset: its table and figure with our numbers beside the published ones, each of its claims, and ours. `changed` are
-    /// the keys that have other values than the presets, if any.
+    /// Builds a report on the paper's experiments with a dataset. It shows the paper's table,
+    /// figure and claims with our numbers next to the published ones, and our own models. `changed`
+    /// lists the keys whose values differ from the presets.
     ///
     /// # Errors
-    /// When a run that should be there cannot be read.
+    /// When a run that is not marked as missing cannot be read.
     pub fn reproduction(dataset: &str, cells: &[CellRun], changed: &[String]) -> Result<Self, Error> {
         let changed = changed.to_vec();
         let mut grid = Grid { dataset: dataset.to_owned(), runs: Vec::new(), missing: Vec::new(), changed };
         for CellRun { name, folder, missing } in cells {
             match missing {
                 Some(why) => grid.missing.push((name.clone(), why.clone())),
-                None => grid.runs.push((name.clone(), Run::read(folder)?)),
+                None => grid.runs.push((name.clone(), LoadedRun::read(folder)?)),
             }
         }
-        let mut runs: Vec<Run> = grid.runs.iter().map(|(_, run)| run.clone()).collect();
+        let mut runs: Vec<LoadedRun> = grid.runs.iter().map(|(_, run)| run.clone()).collect();
         label::tell_apart(&mut runs);
         for ((name, own), run) in grid.runs.iter_mut().zip(&mut runs) {
             name.strip_prefix(&format!("{dataset}-")).unwrap_or(name).clone_into(&mut run.label);
@@ -82,8 +84,8 @@ impl Report {
             claims::section(&grid),
             beyond::section(&grid),
         ];
-        // One network in the paper's setting; the best one has a report of its own.
-        let portrayed: Vec<Run> = grid.get("spdnet").cloned().into_iter().collect();
+        // The network in the paper's setting; our best model has a report of its own.
+        let portrayed: Vec<LoadedRun> = grid.get("spdnet").cloned().into_iter().collect();
         if !portrayed.is_empty() {
             sections.push(network::section(&portrayed));
         }
@@ -93,14 +95,14 @@ impl Report {
         sections.retain(|section: &Section| !section.parts.is_empty());
         Ok(Self::made_of(
             format!("FedSPDnet on {dataset}, reproduced"),
-            "The paper’s experiments run again, its published numbers beside ours.".into(),
+            "The paper’s experiments, repeated. Published numbers next to ours.".into(),
             sections,
         ))
     }
 }
 
-/// What is not as in the paper: settings that were changed, and runs that are not there, with their reasons.
-fn cautions(grid: &Grid) -> Option<Part> {
+/// Lists deviations from the paper: changed settings, and missing runs with their reasons.
+fn cautions(grid: &Grid) -> Option<Block> {
     let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
     for (name, why) in &grid.missing {
         match reasons.iter_mut().find(|(reason, _)| reason == why) {
@@ -114,5 +116,5 @@ fn cautions(grid: &Grid) -> Option<Part> {
         lines.push(format!("These are not the paper’s experiments: {} had other values.", list(&keys)));
     }
     lines.extend(reasons.into_iter().map(|(why, names)| format!("Not run ({why}): {}.", list(&names))));
-    (!lines.is_empty()).then_some(Part::Cautions(lines))
+    (!lines.is_empty()).then_some(Block::Cautions(lines))
 }

@@ -1,4 +1,4 @@
-//! What the paper prints: the numbers of its table, and the coordinates of its figures in its source.
+//! Published numbers: the paper's table, and the coordinates of its figures from its source.
 
 /// A number of the table: test F1 in percent over ten seeds.
 pub(super) struct Entry {
@@ -7,14 +7,16 @@ pub(super) struct Entry {
     pub(super) std: f64,
 }
 
-/// An entry of the table, by dataset, network (`spdnet`, `eegnet`) and setting (`centralised`, `full`, `half`).
+/// Returns an entry of the table, by dataset, network (`spdnet`, `eegnet`) and setting
+/// (`centralised`, `full`, `half`).
 pub(super) fn entry(dataset: &str, model: &str, setting: &str) -> Option<Entry> {
     let row =
         rows(include_str!("table.csv")).find(|row| (row[0], row[1], row[3]) == (dataset, model, setting))?;
     Some(Entry { parameters: row[2].parse().ok()?, mean: number(row[4]), std: number(row[5]) })
 }
 
-/// A curve of the figures: round, mean and standard deviation of the test F1 in percent. Method: `eegnet`, `proj-avg` or `rl-avg`.
+/// Returns a curve of the figures: round, mean and standard deviation of the test F1 in percent.
+/// Methods: `eegnet`, `proj-avg` or `rl-avg`.
 pub(super) fn curve(dataset: &str, method: &str, participation: f64) -> Vec<(f64, f64, f64)> {
     rows(include_str!("curves.csv"))
         .filter(|row| (row[0], row[1]) == (dataset, method) && number(row[2]) == participation)

@@ -2,12 +2,12 @@
 
 use super::published::{Entry, entry};
 use super::{Grid, cautions};
-use crate::Run;
-use crate::sections::{Part, Section};
+use crate::LoadedRun;
+use crate::sections::{Block, Section};
 use crate::table::{Best, Cell, Table};
 use crate::words::count;
 
-/// Settings by their names in the table, in the presets, and as one reads them.
+/// Settings: name in the table, in the presets, and on the page.
 pub(super) const SETTINGS: [(&str, &str, &str); 3] = [
     ("centralised", "-centralised", "centralised"),
     ("full", "", "federated, full"),
@@ -15,7 +15,7 @@ pub(super) const SETTINGS: [(&str, &str, &str); 3] = [
 ];
 
 pub(super) fn section(grid: &Grid) -> Section {
-    let mut parts = vec![Part::Table(table(grid))];
+    let mut parts = vec![Block::Table(table(grid))];
     parts.extend(cautions(grid));
     Section { slug: "paper", title: "The paper’s table", parts }
 }
@@ -47,7 +47,7 @@ fn table(grid: &Grid) -> Table {
     let cells = SETTINGS.iter().flat_map(|(_, suffix, _)| {
         [format!("eegnet{suffix}"), format!("spdnet{suffix}"), format!("spdnet{suffix}-rl-avg")]
     });
-    let seeds: Vec<usize> = cells.filter_map(|name| grid.get(&name)).map(Run::seeds_done).collect();
+    let seeds: Vec<usize> = cells.filter_map(|name| grid.get(&name)).map(LoadedRun::seeds_done).collect();
     let seeds = match (seeds.iter().min(), seeds.iter().max()) {
         (Some(least), Some(most)) if least == most => count(*most, "seed"),
         (Some(least), Some(most)) => format!("{least} to {most} seeds"),
@@ -57,7 +57,7 @@ fn table(grid: &Grid) -> Table {
         slug: "paper".into(),
         caption: format!(
             "Macro-F1 on the test trials of all clients together, in percent, mean ± standard deviation: as published (10 seeds) and as run here ({seeds}). Federated models are those of the last round, centralised \
-             ones those of the best validation score. Bold: the best of ours in a row."
+             ones those of the best validation score. Bold: our best score in a row."
         ),
         head: [
             "setting",

@@ -1,4 +1,4 @@
-//! The outlines of where a field is above a level.
+//! Contours of a field at a level.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -15,7 +15,8 @@ pub(crate) struct Field {
 type Edge = (usize, bool);
 
 impl Field {
-    /// The region where the field is above a level, as a path of closed loops (marching squares; the centre of a cell decides saddles). What is outside the grid is below.
+    /// Returns the region where the field is above a level, as a path of closed loops (marching
+    /// squares; the centre of a cell decides saddles). Points outside the grid count as below.
     ///
     /// `place` maps coordinates of the grid to those of the drawing.
     pub(crate) fn above(&self, level: f64, place: impl Fn(f64, f64) -> (f64, f64)) -> String {
@@ -90,7 +91,7 @@ mod tests {
         Field { side, values: (0..side * side).map(at).collect() }
     }
 
-    /// The area inside of a path, by the shoelace formula; loops are told apart by their `z`.
+    /// Returns the area inside a path by the shoelace formula; loops end in `z`.
     fn area(path: &str) -> f64 {
         let mut sum = 0.0;
         for outline in path.split('z').filter(|outline| !outline.is_empty()) {

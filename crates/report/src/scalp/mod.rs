@@ -1,4 +1,4 @@
-//! The scalp: where electrodes are, what is between them, and how it is drawn.
+//! Scalp maps: electrode positions, interpolation and drawing.
 
 mod contour;
 pub mod montage;

@@ -1,15 +1,18 @@
-//! Where electrodes are: the 10-05 system on a sphere (Oostenveld and Praamstra 2001, "The five percent electrode system").
+//! Electrode positions: the 10-05 system on a sphere (Oostenveld and Praamstra 2001, "The five
+//! percent electrode system").
 //!
-//! The system is geometry, so positions are computed from it rather than listed. The line from nasion over the vertex to inion is a half circle of 180 degrees; so is the one from
-//! ear to ear. A ring lies at 10% of both. Rows run across the head from the ring over the midline, on the circle through the three points that are known, and names divide
-//! them evenly.
+//! The system is geometric, so positions are computed, not listed. The line from nasion over the
+//! vertex to inion is a half circle of 180 degrees; so is the line from ear to ear. A ring lies at
+//! 10% of both. Rows run across the head from the ring over the midline to the ring, on the circle
+//! through these three points. Electrodes divide them evenly.
 
 use std::f64::consts::PI;
 
 /// A direction from the centre of the head: to the right, to the front, up. Its length is 1.
 pub type Direction = [f64; 3];
 
-/// Rows across the head: on the midline and near it, near the temples, and the place on the midline in hundredths from nasion to inion.
+/// Rows across the head: name at and near the midline, name near the temples, and position on the
+/// midline in percent from nasion to inion.
 const ROWS: [(&str, &str, f64); 15] = [
     ("AFp", "AFp", 15.0),
     ("AF", "AF", 20.0),
@@ -28,7 +31,8 @@ const ROWS: [(&str, &str, f64); 15] = [
     ("POO", "POO", 85.0),
 ];
 
-/// What is on the midline and not in a row, and beside it on its ring: names, place on the midline, angle of the ring from the vertex.
+/// Electrodes on the midline outside the rows, with neighbours on a ring. Fields: name, position on
+/// the midline in percent, angle of the ring from the vertex in degrees.
 const POLES: [(&str, f64, f64); 6] = [
     ("N", 0.0, 90.0),
     ("NFp", 5.0, 81.0),
@@ -38,10 +42,11 @@ const POLES: [(&str, f64, f64); 6] = [
     ("I", 100.0, 90.0),
 ];
 
-/// Names of the 10-20 system that were changed later.
+/// Old names of the 10-20 system, with their current names.
 const OLD: [(&str, &str); 4] = [("t3", "t7"), ("t4", "t8"), ("t5", "p7"), ("t6", "p8")];
 
-/// The position of an electrode by its name, upper or lower case, old names included; none if the name is not of the system.
+/// Returns the position of an electrode by its name, in any case, old names included; none if the
+/// name is not in the system.
 pub fn position(name: &str) -> Option<Direction> {
     let name = name.trim().to_ascii_lowercase();
     let name = OLD.iter().find(|(old, _)| *old == name).map_or(name.as_str(), |(_, new)| new);
@@ -55,11 +60,11 @@ pub fn position(name: &str) -> Option<Direction> {
         None => (place, false),
     };
     let number: u8 = digits.parse().ok().filter(|number| (1..=10).contains(number))?;
-    // "01" is no name.
+    // "01" is not a valid number.
     if number.to_string() != digits {
         return None;
     }
-    // Odd is left; 1 and 2 are next to the midline. Halves lie towards it.
+    // Odd numbers are left; 1 and 2 are next to the midline. Half steps lie towards it.
     let left = number % 2 == 1;
     let steps = f64::from(number.div_ceil(2)) - if half { 0.5 } else { 0.0 };
     let [x, y, z] = in_row(stem, steps).or_else(|| beside_pole(stem, steps))?;
@@ -73,14 +78,15 @@ fn midline(stem: &str) -> Option<Direction> {
     Some(at(90.0 - 1.8 * percent, 0.0))
 }
 
-/// On the left of a row, so many steps of a quarter from the midline to the ring, or beyond it towards the ear.
+/// Returns a position on the left of a row. Four steps lead from the midline to the ring, a fifth
+/// beyond it towards the ear.
 fn in_row(stem: &str, steps: f64) -> Option<Direction> {
     let &(_, _, percent) = ROWS.iter().find(|&&(middle, temple, _)| {
-        // From the step before the ring on, rows have the temple's name.
+        // After the third step, rows have the temple's name.
         let name = if steps > 3.0 { temple } else { middle };
         name.eq_ignore_ascii_case(stem)
     })?;
-    // The ring's azimuth: 0 at the front, 180 at the back, in proportion to its hundredths.
+    // Azimuth on the ring: 0 at the front, 180 at the back, proportional to the percentage.
     let azimuth = 180.0 * (percent - 0.0) / 100.0;
     if steps >= 4.0 {
         return (steps <= 5.0).then(|| on_ring(72.0 + 18.0 * (steps - 4.0), azimuth));
@@ -89,35 +95,38 @@ fn in_row(stem: &str, steps: f64) -> Option<Direction> {
     Some(along(ring, middle, 1.0 - steps / 4.0))
 }
 
-/// On the left of a pole, on its ring.
+/// Returns a position on the left of a pole, on its ring.
 fn beside_pole(stem: &str, steps: f64) -> Option<Direction> {
     let &(_, percent, angle) = POLES.iter().find(|(name, _, _)| name.eq_ignore_ascii_case(stem))?;
     let azimuth = 18.0 * steps;
     (steps <= 1.0).then(|| on_ring(angle, if percent < 50.0 { azimuth } else { 180.0 - azimuth }))
 }
 
-/// A place on the midline so many degrees before the vertex.
+/// Returns the position `front` degrees in front of the vertex and `right` degrees to its right.
 fn at(front: f64, right: f64) -> Direction {
     let (front, right) = (front * PI / 180.0, right * PI / 180.0);
     [right.sin(), front.sin() * right.cos(), front.cos() * right.cos()]
 }
 
-/// So many degrees from the vertex, and so many from the front towards the left.
+/// Returns the position `angle` degrees from the vertex and `azimuth` degrees from the front
+/// towards the left.
 fn on_ring(angle: f64, azimuth: f64) -> Direction {
     let (angle, azimuth) = (angle * PI / 180.0, azimuth * PI / 180.0);
     [-angle.sin() * azimuth.sin(), angle.sin() * azimuth.cos(), angle.cos()]
 }
 
-/// A share of the way from the left end of a row to its middle, on the circle through the left end, the middle and the right end.
+/// Returns the position at a share of the way from the left end of a row to its middle. The way is
+/// on the circle through left end, middle and right end.
 ///
-/// The circle is symmetric, so its centre has no part to the right. With the middle `m` and the chord's centre `q` (both in the plane of the midline), the axis along `m - q` and
-/// the axis to the right span its plane.
+/// The circle is symmetric, so its centre is in the plane of the midline. The middle `m` and the
+/// chord's centre `q` are in that plane too. The axis along `m - q` and the axis to the right span
+/// the plane of the circle.
 fn along(end: Direction, middle: Direction, share: f64) -> Direction {
     let half = -end[0];
     let chord = [0.0, end[1], end[2]];
     let up = [0.0, middle[1] - chord[1], middle[2] - chord[2]];
     let rise = (up[1] * up[1] + up[2] * up[2]).sqrt();
-    // From the chord and the rise: the radius, and the angle of the end as seen from the centre.
+    // Chord and rise give the radius and the angle of the end, seen from the centre.
     let radius = (half * half + rise * rise) / (2.0 * rise);
     let opening = half.atan2(radius - rise).abs();
     let angle = opening * (1.0 - share);

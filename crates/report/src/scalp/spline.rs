@@ -1,4 +1,5 @@
-//! Smooth values between electrodes: spherical splines (Perrin, Pernier, Bertrand and Echallier 1989).
+//! Interpolation between electrodes by spherical splines (Perrin, Pernier, Bertrand and Echallier
+//! 1989).
 
 use std::f64::consts::PI;
 
@@ -6,10 +7,11 @@ use super::montage::Direction;
 
 /// The order of the splines.
 const ORDER: i32 = 4;
-/// How many Legendre polynomials their kernel has: what follows is below a millionth of it.
+/// Number of Legendre polynomials in their kernel; the remainder is below a millionth of it.
 const TERMS: usize = 20;
 
-/// A function on the sphere that has given values at the electrodes: `c + sum_i w_i g(cos(x, x_i))` with `sum_i w_i = 0`.
+/// A function on the sphere with given values at the electrodes: `c + sum_i w_i g(cos(x, x_i))`
+/// with `sum_i w_i = 0`.
 pub(crate) struct Spline {
     places: Vec<Direction>,
     weights: Vec<f64>,
@@ -17,7 +19,7 @@ pub(crate) struct Spline {
 }
 
 impl Spline {
-    /// Through these values; none if two electrodes are at one place, where no function has two.
+    /// Fits a spline through these values; none if two electrodes have the same position.
     pub(crate) fn through(places: &[Direction], values: &[f64]) -> Option<Self> {
         let count = places.len();
         let size = count + 1;
@@ -56,7 +58,8 @@ fn kernel(x: f64) -> f64 {
     sum / (4.0 * PI)
 }
 
-/// Gaussian elimination with pivots by rows; the right side is the last column. None without a unique solution.
+/// Solves a linear system by Gaussian elimination with row pivots; the right side is the last
+/// column. Returns none without a unique solution.
 fn solve(mut system: Vec<Vec<f64>>) -> Option<Vec<f64>> {
     let size = system.len();
     let scale = system.iter().flat_map(|row| &row[..size]).fold(0.0_f64, |most, x| most.max(x.abs()));

@@ -1,4 +1,4 @@
-//! A head seen from above, with the values of its electrodes.
+//! Scalp maps: a head seen from above with the values of its electrodes.
 
 use std::fmt::Write;
 
@@ -7,20 +7,21 @@ use super::montage::{Direction, position};
 use super::spline::Spline;
 use crate::chart::{Anchor, Area, Canvas, Ink, Letters, Stroke};
 
-/// A head seen from above, nose up. The rim is the level of nasion, ears and inion; angles from the vertex are distances from the centre.
+/// A head seen from above, nose up. The rim is the level of nasion, ears and inion; the distance
+/// from the centre is the angle from the vertex.
 pub struct Topography {
     places: Vec<Direction>,
-    /// Which channels these are.
+    /// The indices of the drawn channels.
     channels: Vec<usize>,
-    /// Channels whose names are not of the 10-05 system.
+    /// Channels that are not drawn: names outside the 10-05 system, or positions already taken.
     pub unknown: Vec<String>,
 }
 
-/// Where the levels of the bands are, as shares of the largest value.
+/// Levels of the colour bands, as shares of the largest value.
 const LEVELS: [f64; 5] = [0.1, 0.3, 0.5, 0.7, 0.9];
-/// What each band adds to the one below it.
+/// Opacity that each band adds to the one below it.
 const SHADE: f64 = 0.24;
-/// Points on a side of the grid: finer than this cannot be seen in a head of this size.
+/// Grid points per side; a finer grid is not visible in a head of this size.
 const GRID: usize = 36;
 /// The head's radius.
 const RADIUS: f64 = 55.0;
@@ -29,12 +30,13 @@ const WIDTH: f64 = 140.0;
 const HEIGHT: f64 = 166.0;
 
 impl Topography {
-    /// Of channels by name; none if fewer than four are known, which say too little about what is between them.
+    /// Makes a scalp map of channels by name; none if fewer than four are known, which are too few
+    /// to interpolate.
     pub fn new(channels: &[String]) -> Option<Self> {
         let (mut places, mut known, mut unknown) = (Vec::new(), Vec::new(), Vec::new());
         for (channel, name) in channels.iter().enumerate() {
             match position(name) {
-                // An old name and its new one are the same place: the first counts.
+                // An old name and its new one have the same position: the first counts.
                 Some(place) if !places.contains(&place) => {
                     places.push(place);
                     known.push(channel);
@@ -45,7 +47,8 @@ impl Topography {
         (places.len() >= 4).then_some(Self { places, channels: known, unknown })
     }
 
-    /// The head with these values, one for each channel, between -1 and 1. The name must be the document's only one.
+    /// Draws the head with these values, one for each channel, between -1 and 1. `name` must be
+    /// unique in the document.
     pub fn draw(&self, name: &str, heading: &str, note: &str, values: &[f64]) -> Canvas {
         let values: Vec<f64> = self.channels.iter().map(|&channel| values[channel]).collect();
         let mut canvas = Canvas::new(heading, WIDTH, HEIGHT);
@@ -89,10 +92,10 @@ impl Topography {
     }
 }
 
-/// How far the grid reaches, in radii: a little beyond the rim, so that what is clipped there has no edge of its own.
+/// Extent of the grid in radii: slightly beyond the rim, so that clipping leaves no visible edge.
 const RIM: f64 = 1.06;
 
-/// Where a direction is in the drawing of a head of radius 1 (azimuthal equidistant).
+/// Projects a direction onto the drawing of a head of radius 1 (azimuthal equidistant).
 fn flat([x, y, z]: &Direction) -> (f64, f64) {
     let across = x.hypot(*y);
     if across < 1e-12 {
@@ -102,7 +105,7 @@ fn flat([x, y, z]: &Direction) -> (f64, f64) {
     (distance * x / across, distance * y / across)
 }
 
-/// The direction that is drawn there.
+/// Returns the direction that is drawn at a point: the inverse of `flat`.
 fn round(x: f64, y: f64) -> Direction {
     let distance = x.hypot(y);
     if distance < 1e-12 {
@@ -112,7 +115,7 @@ fn round(x: f64, y: f64) -> Direction {
     [sine * x / distance, sine * y / distance, cosine]
 }
 
-/// Rim, nose and ears.
+/// Draws rim, nose and ears.
 fn outline(canvas: &mut Canvas, (x, y): (f64, f64)) {
     let stroke = Stroke { ink: Ink::Muted, width: 1.3, dash: "" };
     let r = RADIUS;
@@ -148,7 +151,7 @@ fn outline(canvas: &mut Canvas, (x, y): (f64, f64)) {
     }
 }
 
-/// The colours of the bands from the most negative to the most positive, for the caption's side.
+/// Draws the colour key, from the most negative band to the most positive.
 pub(crate) fn key() -> Canvas {
     let (cell, height) = (12.0, 12.0);
     let count = 2 * LEVELS.len() + 1;

@@ -1,27 +1,27 @@
-//! Who gains how much.
+//! Scores by client.
 
-use super::{Part, Section};
-use crate::Run;
+use super::{Block, Section};
+use crate::LoadedRun;
 use crate::chart::{Axis, Figure, Reference, Row, Rows};
 use crate::table::{Best, Cell, Table};
 use crate::words::{count, percent};
 
-pub(super) fn section(runs: &[Run]) -> Section {
-    let mut parts = vec![Part::Figure(fairness(runs))];
+pub(super) fn section(runs: &[LoadedRun]) -> Section {
+    let mut parts = vec![Block::Figure(fairness(runs))];
     if let [run] = runs {
-        parts.push(Part::Figure(each(run)));
+        parts.push(Block::Figure(each(run)));
     }
-    parts.push(Part::File(table(runs)));
+    parts.push(Block::File(table(runs)));
     Section { slug: "clients", title: "Clients", parts }
 }
 
-/// The means over seeds of the clients that have test trials, with their places.
-fn means(run: &Run) -> Vec<(usize, fedspd_run::Summary)> {
+/// Means over seeds of the clients with test trials, by client index.
+fn means(run: &LoadedRun) -> Vec<(usize, fedspd_run::Summary)> {
     let all = run.by_client("final_macro_f1").into_iter().enumerate();
     all.filter(|(_, summary)| summary.mean.is_finite()).collect()
 }
 
-fn fairness(runs: &[Run]) -> Figure {
+fn fairness(runs: &[LoadedRun]) -> Figure {
     let mut words = Vec::new();
     let rows: Vec<Row> = runs
         .iter()
@@ -52,17 +52,17 @@ fn fairness(runs: &[Run]) -> Figure {
     let chance = Reference { name: "chance".into(), y: 100.0 / runs[0].manifest.classes.len().max(1) as f64 };
     Figure {
         slug: "fairness".into(),
-        title: "Fairness: how clients differ".into(),
+        title: "Fairness: F1 across clients".into(),
         description: format!("The macro-F1 of clients on their own test trials. {}.", words.join("; ")),
-        caption: "Each small mark is a client: the macro-F1 of its own test trials, averaged over seeds. The large mark is the mean of clients, the thick line holds the middle half of them. Marks far to the left are \
-                  clients that are served badly; “worst” is the lowest of these means (the table has the mean of each seed’s worst). Chance is accuracy by guessing; a client has few test trials, so its own number is uncertain."
+        caption: "Each small mark is a client: the macro-F1 of its own test trials, averaged over seeds. The large mark is the mean of the clients; the thick line covers the middle half of them. Marks far to the left are \
+                  clients with low scores. “worst” is the lowest of these means (the table has the mean of each seed’s worst client). Chance is the accuracy of guessing. A client has few test trials, so its own score is uncertain."
             .into(),
         columns: 1,
         panels: vec![Rows { heading: "", x: Axis::new("macro-F1, %"), reference: Some(chance) }.draw(&rows)],
     }
 }
 
-fn each(run: &Run) -> Figure {
+fn each(run: &LoadedRun) -> Figure {
     let mut clients = means(run);
     clients.sort_by(|a, b| b.1.mean.total_cmp(&a.1.mean).then(a.0.cmp(&b.0)));
     let row = |(place, summary): &(usize, fedspd_run::Summary)| {
@@ -81,7 +81,7 @@ fn each(run: &Run) -> Figure {
     };
     let rows: Vec<Row> = clients.iter().map(row).collect();
     let shuffled = if run.word("federated.clients") == "shuffled" {
-        " Clients have other people with every seed, so a client’s number has no person behind it."
+        " Clients hold different subjects with every seed, so a client number does not stand for a subject."
     } else {
         ""
     };
@@ -98,14 +98,14 @@ fn each(run: &Run) -> Figure {
             ends(clients.last())
         ),
         caption: format!(
-            "Macro-F1 of each client’s own test trials, best first; the mark is the mean over seeds, the line ±1 standard deviation.{shuffled}"
+            "Macro-F1 of each client’s own test trials, best first. The mark is the mean over seeds, the line ±1 standard deviation.{shuffled}"
         ),
         columns: 1,
         panels: vec![Rows { heading: "", x: Axis::new("macro-F1, %"), reference: None }.draw(&rows)],
     }
 }
 
-fn table(runs: &[Run]) -> Table {
+fn table(runs: &[LoadedRun]) -> Table {
     let score =
         |summary: &fedspd_run::Summary| Cell::Score { mean: 100.0 * summary.mean, std: 100.0 * summary.std };
     let rows = runs.iter().flat_map(|run| {

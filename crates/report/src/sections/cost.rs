@@ -1,16 +1,16 @@
-//! What a score costs in bytes.
+//! Communication cost: test F1 against the bytes sent.
 
 use std::collections::BTreeMap;
 
 use fedspd_run::{Summary, summary};
 
 use super::over_seeds;
-use crate::Run;
+use crate::LoadedRun;
 use crate::chart::{Axis, Figure, Lines, Point, Scale, Series};
 use crate::words::bytes;
 
-/// The bytes sent so far and the F1 reached with them, by round, over seeds.
-fn course(run: &Run) -> Vec<(f64, Summary)> {
+/// Returns the bytes sent so far and the F1 reached with them, by round, over seeds.
+fn course(run: &LoadedRun) -> Vec<(f64, Summary)> {
     let mut sent: BTreeMap<u64, u64> = BTreeMap::new();
     let mut rounds: BTreeMap<u32, (Vec<f64>, Vec<f64>)> = BTreeMap::new();
     for round in &run.rounds {
@@ -27,8 +27,8 @@ fn course(run: &Run) -> Vec<(f64, Summary)> {
     whole.map(|(bytes, scores)| (summary(&bytes).mean, summary(&scores))).collect()
 }
 
-pub(super) fn figure(runs: &[Run], federated: &[&Run]) -> Option<Figure> {
-    let courses: Vec<(&Run, Vec<(f64, Summary)>)> = federated
+pub(super) fn figure(runs: &[LoadedRun], federated: &[&LoadedRun]) -> Option<Figure> {
+    let courses: Vec<(&LoadedRun, Vec<(f64, Summary)>)> = federated
         .iter()
         .map(|&run| (run, course(run)))
         .filter(|(_, course)| course.last().is_some_and(|(bytes, _)| *bytes > 0.0))
@@ -59,16 +59,16 @@ pub(super) fn figure(runs: &[Run], federated: &[&Run]) -> Option<Figure> {
     let totals = courses
         .iter()
         .filter_map(|(run, course)| Some(format!("{}: {}", run.label, bytes(course.last()?.0))));
-    let x = Axis::on(format!("sent so far by all, both ways, {name}"), Scale::linear(0.0, most / unit));
+    let x = Axis::on(format!("sent so far by all, up and down, {name}"), Scale::linear(0.0, most / unit));
     Some(Figure {
         slug: "cost".into(),
-        title: "What a score costs in communication".into(),
+        title: "Communication cost".into(),
         description: format!(
-            "Test F1 against the bytes sent so far. In all: {}.",
+            "Test F1 against the bytes sent so far. Totals: {}.",
             totals.collect::<Vec<_>>().join("; ")
         ),
         caption: format!(
-            "Bytes count the parameters that clients and server send each other, up and down, in one seed. A curve further to the left reaches its score with less traffic. {}",
+            "Bytes count the parameters that clients and server exchange in one seed, up and down. A curve further to the left reaches its score with less traffic. {}",
             over_seeds(runs)
         ),
         columns: 1,

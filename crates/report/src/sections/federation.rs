@@ -1,42 +1,42 @@
-//! How far clients and averages were from each other.
+//! Federation: agreement of clients and averages, communication cost, participation.
 
 use fedspd_run::{LayerReport, Round};
 
-use super::{Part, Section, cost, curve, over_seeds, participation};
-use crate::Run;
+use super::{Block, Section, cost, curve, over_seeds, participation};
+use crate::LoadedRun;
 use crate::chart::{Axis, Canvas, Figure, Lines, Series};
 use crate::words::digits;
 
-pub(super) fn section(runs: &[Run]) -> Section {
-    let federated: Vec<&Run> = runs.iter().filter(|run| run.is_federated()).collect();
+pub(super) fn section(runs: &[LoadedRun]) -> Section {
+    let federated: Vec<&LoadedRun> = runs.iter().filter(|run| run.is_federated()).collect();
     let mut parts = Vec::new();
     if !federated.is_empty() {
-        parts.extend(agreement(runs, &federated).map(Part::Figure));
-        parts.extend(cost::figure(runs, &federated).map(Part::Figure));
+        parts.extend(agreement(runs, &federated).map(Block::Figure));
+        parts.extend(cost::figure(runs, &federated).map(Block::Figure));
         parts.extend(participation::parts(&federated));
     }
     Section { slug: "federation", title: "Federation", parts }
 }
 
-/// A number of all Stiefel parameters of a round: the one that is worst.
+/// Returns the worst value over all Stiefel parameters of a round.
 fn worst(round: &Round, of: fn(&LayerReport) -> f64, worse: fn(f64, f64) -> f64) -> Option<f64> {
     let finite = round.layers.iter().map(of).filter(|value| value.is_finite());
     finite.reduce(worse)
 }
 
-/// A number of a round.
+/// A quantity of a round.
 type Measure = fn(&Round) -> Option<f64>;
 
-/// Consensus, drift and the distance of the two averages.
-fn agreement(runs: &[Run], federated: &[&Run]) -> Option<Figure> {
+/// Plots consensus, drift and the distance between the two averages.
+fn agreement(runs: &[LoadedRun], federated: &[&LoadedRun]) -> Option<Figure> {
     let kinds: [(&str, Axis, Measure); 3] = [
         ("Consensus of clients", Axis::new("smallest singular value of the mean"), |round| {
             worst(round, |layer| layer.consensus, f64::min)
         }),
-        ("Drift of clients", Axis::new("mean distance from the model that was sent"), |round| {
+        ("Drift of clients", Axis::new("mean distance from the model sent"), |round| {
             worst(round, |layer| layer.drift_mean, f64::max)
         }),
-        ("ProjAvg and RLAvg", Axis::log("distance of the two averages"), |round| {
+        ("ProjAvg and RLAvg", Axis::log("distance between the two averages"), |round| {
             worst(round, |layer| layer.proj_rl_distance, f64::max)
         }),
     ];
@@ -59,11 +59,11 @@ fn agreement(runs: &[Run], federated: &[&Run]) -> Option<Figure> {
     }
     Some(Figure {
         slug: "agreement".into(),
-        title: "Do clients agree, and do the averages?".into(),
+        title: "Agreement of clients and of averages".into(),
         description: format!("Three quantities by round. {} ({}).", words.join("; "), federated[0].label),
         caption: format!(
-            "Consensus is 1 when all clients send the same subspace and 0 when their mean has lost a direction. Drift is how far clients move in a round (Frobenius norm). The third panel is how far apart ProjAvg and RLAvg of \
-             the same replies are, on a logarithmic axis: where it is small, the two are one method. Of several layers the worst is shown. {}",
+            "Consensus is 1 when all clients send the same subspace and 0 when their mean loses a direction. Drift is the distance that clients move in a round (Frobenius norm). The third panel is the distance between ProjAvg and RLAvg of \
+             the same updates, on a logarithmic axis. Where it is small, the two methods are equivalent. Of several layers, the worst is shown. {}",
             over_seeds(runs)
         ),
         columns: 2,

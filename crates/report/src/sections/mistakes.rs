@@ -1,18 +1,18 @@
-//! What was taken for what.
+//! Confusion matrices and F1 by class.
 
-use super::{Part, Section};
-use crate::Run;
+use super::{Block, Section};
+use crate::LoadedRun;
 use crate::chart::{Axis, Figure, Matrix, Reference, Row, Rows, Scale};
 use crate::table::{Best, Cell, Table};
 use crate::words::{class, percent};
 
-pub(super) fn section(runs: &[Run]) -> Section {
-    let parts = vec![Part::Figure(confusion(runs)), Part::Figure(classes(runs)), Part::File(table(runs))];
-    Section { slug: "mistakes", title: "What was taken for what", parts }
+pub(super) fn section(runs: &[LoadedRun]) -> Section {
+    let parts = vec![Block::Figure(confusion(runs)), Block::Figure(classes(runs)), Block::File(table(runs))];
+    Section { slug: "mistakes", title: "Confusion matrices and F1 by class", parts }
 }
 
-/// How often each class was taken for each, over all seeds.
-fn counts(run: &Run) -> Vec<f64> {
+/// Counts trials by true and predicted class, summed over all seeds.
+fn counts(run: &LoadedRun) -> Vec<f64> {
     let classes = &run.manifest.classes;
     let pairs = classes.iter().flat_map(|truth| classes.iter().map(move |predicted| (truth, predicted)));
     let count = |(truth, predicted): (&String, &String)| {
@@ -21,7 +21,7 @@ fn counts(run: &Run) -> Vec<f64> {
     pairs.map(count).collect()
 }
 
-fn confusion(runs: &[Run]) -> Figure {
+fn confusion(runs: &[LoadedRun]) -> Figure {
     let mut worst = Vec::new();
     let panels = runs.iter().map(|run| {
         let classes = run.manifest.classes.len();
@@ -37,7 +37,7 @@ fn confusion(runs: &[Run]) -> Figure {
             .filter(|(place, share)| place / classes != place % classes && share.is_finite());
         if let Some((place, share)) = mistakes.max_by(|a, b| a.1.total_cmp(b.1)) {
             worst.push(format!(
-                "{}: {} is taken for {} in {:.0}% of its trials",
+                "{}: {} is predicted as {} in {:.0}% of its trials",
                 run.label,
                 names[place / classes],
                 names[place % classes],
@@ -52,16 +52,16 @@ fn confusion(runs: &[Run]) -> Figure {
     Figure {
         slug: "confusion".into(),
         title: "Confusion matrices".into(),
-        description: format!("The most common mistake. {}.", worst.join("; ")),
-        caption: "Each row is a true class and adds up to 100%; the diagonal is what was told right (recall). Below each share is the number of test trials, summed over seeds.".into(),
+        description: format!("The most common errors. {}.", worst.join("; ")),
+        caption: "Each row is a true class and adds up to 100%; the diagonal is the recall. Below each share is the number of test trials, summed over seeds.".into(),
         columns: 2,
         panels,
     }
 }
 
-fn classes(runs: &[Run]) -> Figure {
+fn classes(runs: &[LoadedRun]) -> Figure {
     let names = &runs[0].manifest.classes;
-    let row = |run: &Run, name: String, metric: &str| {
+    let row = |run: &LoadedRun, name: String, metric: &str| {
         let summary = run.over_seeds("pooled", metric);
         let dots = run.results.values("pooled", "test", metric).iter().map(|value| 100.0 * value).collect();
         let interval = summary
@@ -101,13 +101,13 @@ fn classes(runs: &[Run]) -> Figure {
         slug: "classes".into(),
         title: "F1 by class".into(),
         description: format!("F1 in percent of each class. {}.", ends.collect::<Vec<_>>().join("; ")),
-        caption: "F1 of each class on the test trials of all clients together. Small marks are seeds, the large mark their mean, the line ±1 standard deviation.".into(),
+        caption: "F1 of each class on the test trials of all clients together. Small marks are seeds, the large mark is their mean, the line is ±1 standard deviation.".into(),
         columns: 2,
         panels,
     }
 }
 
-fn table(runs: &[Run]) -> Table {
+fn table(runs: &[LoadedRun]) -> Table {
     let rows = runs.iter().flat_map(|run| {
         run.manifest.classes.iter().map(move |name| {
             let summary = run.over_seeds("pooled", &format!("final_f1:{name}"));

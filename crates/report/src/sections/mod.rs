@@ -1,8 +1,7 @@
-//! What a report says, part by part.
+//! Sections of a report.
 
 mod clients;
 mod cost;
-mod course;
 mod federation;
 mod input;
 mod mistakes;
@@ -11,48 +10,49 @@ pub(crate) mod network;
 mod participation;
 mod plane;
 mod result;
+mod rounds;
 pub(crate) mod setup;
 
-use crate::Run;
+use crate::LoadedRun;
 use crate::chart::{Figure, Point, Series};
-use crate::run::Course;
+use crate::run::Curve;
 use crate::table::Table;
 
-/// A part of a report.
+/// A section of a report.
 #[derive(Clone, Debug)]
 pub(crate) struct Section {
     pub(crate) slug: &'static str,
     pub(crate) title: &'static str,
-    pub(crate) parts: Vec<Part>,
+    pub(crate) parts: Vec<Block>,
 }
 
-/// What a section is made of.
+/// An element of a section.
 #[derive(Clone, Debug)]
-pub(crate) enum Part {
+pub(crate) enum Block {
     /// A paragraph.
     Text(String),
-    /// A list that must not be overlooked.
+    /// A list of caveats.
     Cautions(Vec<String>),
     /// A figure.
     Figure(Figure),
     /// A table.
     Table(Table),
-    /// A table that is for programs and papers, not for the page.
+    /// A table that is written to files only, not to the page.
     File(Table),
-    /// What only some want to see.
+    /// A block that is collapsed at first.
     Details {
-        /// What it is.
+        /// Its title.
         title: String,
-        /// Lines that stay as they are.
+        /// Its text, with line ends kept.
         lines: String,
     },
 }
 
-/// Everything there is to say about runs that have been told apart.
-pub(crate) fn all(runs: &[Run], name_subjects: bool) -> Vec<Section> {
+/// Builds all sections for labelled runs.
+pub(crate) fn all(runs: &[LoadedRun], name_subjects: bool) -> Vec<Section> {
     let sections = vec![
         result::section(runs),
-        course::section(runs),
+        rounds::section(runs),
         mistakes::section(runs),
         clients::section(runs),
         federation::section(runs),
@@ -62,17 +62,17 @@ pub(crate) fn all(runs: &[Run], name_subjects: bool) -> Vec<Section> {
     sections.into_iter().filter(|section| !section.parts.is_empty()).collect()
 }
 
-/// A course as a curve, in percent if asked for.
-pub(crate) fn curve(name: &str, style: usize, course: &Course, factor: f64) -> Series {
+/// Makes a curve of a course, with values multiplied by `factor`.
+pub(crate) fn curve(name: &str, style: usize, course: &Curve, factor: f64) -> Series {
     let point = |(round, summary): &(f64, fedspd_run::Summary)| {
         Point::new(*round, factor * summary.mean).within(factor * summary.std)
     };
     Series { name: name.to_owned(), style, behind: false, points: course.iter().map(point).collect() }
 }
 
-/// How deviations are told in captions.
-fn over_seeds(runs: &[Run]) -> String {
-    let seeds: Vec<usize> = runs.iter().map(Run::seeds_done).collect();
+/// Describes means and deviations for captions.
+fn over_seeds(runs: &[LoadedRun]) -> String {
+    let seeds: Vec<usize> = runs.iter().map(LoadedRun::seeds_done).collect();
     match (seeds.iter().min(), seeds.iter().max()) {
         (Some(1), Some(1)) => "One seed, so there is no deviation to show.".into(),
         (Some(least), Some(most)) if least == most => {

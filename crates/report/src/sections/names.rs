@@ -1,13 +1,13 @@
-//! What would name someone: told as numbers and reasons, by name only to those who ask.
+//! Details that may identify someone. Reports show counts and reasons, and names only on request.
 
 use std::collections::BTreeMap;
 
-use crate::Run;
+use crate::LoadedRun;
 use crate::table::{Best, Cell, Table};
 use crate::words::count;
 
-/// Who took no part: how many for which reason, by name only if asked for.
-pub(super) fn excluded(run: &Run, name_subjects: bool, several: bool) -> Option<String> {
+/// Describes the excluded subjects: their number by reason, with names only on request.
+pub(super) fn excluded(run: &LoadedRun, name_subjects: bool, several: bool) -> Option<String> {
     if run.manifest.excluded.is_empty() {
         return None;
     }
@@ -26,10 +26,11 @@ pub(super) fn excluded(run: &Run, name_subjects: bool, several: bool) -> Option<
     });
     let whose = if several { format!(" from “{}”", run.label) } else { String::new() };
     let total = count(run.manifest.excluded.len(), "subject");
-    Some(format!("Left out{whose}: {total}. {}.", each.collect::<Vec<_>>().join("; ")))
+    Some(format!("Excluded{whose}: {total}. {}.", each.collect::<Vec<_>>().join("; ")))
 }
 
-/// A reason without the name of whom it is about: anywhere, or, where the name is a number, as a word by itself.
+/// Removes the subject's name from a reason. A name without letters is removed only where it is a
+/// whole word.
 fn nameless(reason: &str, subject: &str) -> String {
     if subject.chars().any(char::is_alphabetic) {
         return reason.replace(subject, "…");
@@ -41,8 +42,8 @@ fn nameless(reason: &str, subject: &str) -> String {
     reason.split(' ').map(word).collect::<Vec<_>>().join(" ")
 }
 
-/// Who is at which client, for those who asked.
-pub(super) fn who(run: &Run) -> Option<Table> {
+/// Lists the subjects of each client, for reports that name subjects.
+pub(super) fn who(run: &LoadedRun) -> Option<Table> {
     let seed = run.shards.seeds.first()?;
     let clients = seed.clients.iter().enumerate().map(|(place, client)| {
         vec![
@@ -64,7 +65,7 @@ pub(super) fn who(run: &Run) -> Option<Table> {
     })
 }
 
-/// Keys whose values name subjects, clients or places on a disk.
+/// Keys whose values may name subjects, clients or paths.
 const NAMING: [&str; 6] = [
     "data.subjects",
     "data.exclude",
@@ -74,8 +75,9 @@ const NAMING: [&str; 6] = [
     "federated.epochs_local",
 ];
 
-/// The resolved configuration; what would name someone is replaced.
-pub(super) fn configuration(run: &Run, name_subjects: bool) -> String {
+/// Returns the resolved configuration. Replaces values that may name someone, unless
+/// `name_subjects` is set.
+pub(super) fn configuration(run: &LoadedRun, name_subjects: bool) -> String {
     let mut config = run.config.clone();
     if !name_subjects {
         for (table, key) in NAMING.iter().filter_map(|key| key.split_once('.')) {
@@ -88,7 +90,7 @@ pub(super) fn configuration(run: &Run, name_subjects: bool) -> String {
                 }
             }
         }
-        // Of a path only the name of the dataset is known to be harmless.
+        // The name of a built-in dataset is harmless; a path may name someone.
         if let Some(name) = config.get_mut("data").and_then(|data| data.get_mut("name"))
             && name.as_str().is_some_and(|name| name.contains(['/', '\\']))
         {

@@ -1,45 +1,45 @@
-//! Who took part when.
+//! Participation of clients by round.
 
 use std::fmt::Write;
 
 use fedspd_run::Round;
 
-use super::Part;
-use crate::Run;
+use super::Block;
+use crate::LoadedRun;
 use crate::chart::{Anchor, Axis, Canvas, Figure, Ink, Letters, Lines, Plot, Point, Scale, Series};
 use crate::words::count;
 
-/// More clients than this are counted, not shown one by one.
+/// Largest number of clients shown one by one; more are only counted.
 const MOST: usize = 64;
 
-pub(super) fn parts(federated: &[&Run]) -> Vec<Part> {
-    let (all, some): (Vec<&Run>, Vec<&Run>) = federated.iter().partition(|run| everyone(run));
+pub(super) fn parts(federated: &[&LoadedRun]) -> Vec<Block> {
+    let (all, some): (Vec<&LoadedRun>, Vec<&LoadedRun>) = federated.iter().partition(|run| everyone(run));
     let mut parts = Vec::new();
     if !all.is_empty() {
         let names: Vec<String> = all.iter().map(|run| format!("“{}”", run.label)).collect();
         let names =
             if some.is_empty() { String::new() } else { format!(" of {}", crate::words::list(&names)) };
-        parts.push(Part::Text(format!(
-            "Every client took part in every round{names}, and no reply was left out."
+        parts.push(Block::Text(format!(
+            "Every client took part in every round{names}, and no reply was dropped."
         )));
     }
     if !some.is_empty() {
-        parts.push(Part::Figure(figure(&some)));
+        parts.push(Block::Figure(figure(&some)));
     }
     parts
 }
 
-fn everyone(run: &Run) -> bool {
+fn everyone(run: &LoadedRun) -> bool {
     run.rounds.iter().all(|round| round.participants.len() == run.clients() && round.dropped.is_empty())
 }
 
 /// The rounds of the first seed.
-fn first(run: &Run) -> Vec<&Round> {
+fn first(run: &LoadedRun) -> Vec<&Round> {
     let seed = run.rounds.first().map(|round| round.seed);
     run.rounds.iter().filter(|round| Some(round.seed) == seed).collect()
 }
 
-fn figure(runs: &[&Run]) -> Figure {
+fn figure(runs: &[&LoadedRun]) -> Figure {
     let dropped: usize = runs.iter().flat_map(|run| &run.rounds).map(|round| round.dropped.len()).sum();
     let many = runs.iter().any(|run| run.clients() > MOST);
     let panels = runs.iter().map(|run| {
@@ -57,7 +57,7 @@ fn figure(runs: &[&Run]) -> Figure {
     });
     let left_out = if dropped > 0 {
         format!(
-            " In all seeds together {} left out for an error; a ring marks where.",
+            " Over all seeds, {} dropped because of an error.",
             if dropped == 1 { "one reply was".into() } else { format!("{dropped} replies were") }
         )
     } else {
@@ -65,15 +65,15 @@ fn figure(runs: &[&Run]) -> Figure {
     };
     Figure {
         slug: "participation".into(),
-        title: "Who took part in which round".into(),
+        title: "Participation by round".into(),
         description: format!("{}.{left_out}", words.collect::<Vec<_>>().join("; ")),
         caption: if many {
             format!(
-                "How many rounds of the first seed each client took part in, clients from least to most.{left_out}"
+                "Number of rounds of the first seed in which each client took part, in ascending order.{left_out}"
             )
         } else {
             format!(
-                "A row is a client, a column a round of the first seed; it is filled where the client trained. Long gaps are clients that the model has not heard for a while.{left_out}"
+                "Rows are clients, columns are rounds of the first seed. A cell is filled if the client took part; a ring marks a dropped reply. In a long gap the model gets no update from the client.{left_out}"
             )
         },
         columns: 2,
@@ -81,13 +81,13 @@ fn figure(runs: &[&Run]) -> Figure {
     }
 }
 
-fn grid(heading: &str, run: &Run) -> Canvas {
+fn grid(heading: &str, run: &LoadedRun) -> Canvas {
     let (rounds, clients) = (first(run), run.clients());
     let last = rounds.iter().map(|round| round.round).max().unwrap_or(1);
     let pitch = (180.0 / clients.max(1) as f64).clamp(5.0, 18.0);
     let x = Scale::linear(0.5, f64::from(last) + 0.5);
     let y = Scale::linear(-(clients as f64) - 0.5, -0.5);
-    // Axes without ticks in height: clients are named by number at the ends alone.
+    // The vertical axis has no ticks: client numbers are added below.
     let mut canvas = {
         let height = 88.0 + pitch * clients as f64;
         Plot::bare(heading, ("round", x), ("client", y), (460.0, height), (30.0, 14.0))
@@ -144,7 +144,7 @@ fn grid(heading: &str, run: &Run) -> Canvas {
     canvas.canvas
 }
 
-fn counted(heading: &str, run: &Run) -> Canvas {
+fn counted(heading: &str, run: &LoadedRun) -> Canvas {
     let mut counts = vec![0_usize; run.clients()];
     for round in first(run) {
         for place in round.participants.iter().filter_map(|name| run.client_place(round.seed, name)) {
@@ -155,6 +155,6 @@ fn counted(heading: &str, run: &Run) -> Canvas {
     let points =
         counts.iter().enumerate().map(|(place, &count)| Point::new(place as f64 + 1.0, count as f64));
     let series = [Series { name: String::new(), style: run.style, behind: false, points: points.collect() }];
-    Lines { heading, x: Axis::new("clients, least first"), y: Axis::new("rounds"), references: &[] }
+    Lines { heading, x: Axis::new("clients, fewest rounds first"), y: Axis::new("rounds"), references: &[] }
         .draw(&series)
 }

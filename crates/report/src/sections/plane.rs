@@ -1,17 +1,18 @@
-//! Trials as the last layer sees them, in a plane.
+//! Trials in the plane of the first two principal components of their features.
 
 use std::fmt::Write;
 
 use fedspd_run::Plane;
 
-use crate::Run;
+use crate::LoadedRun;
 use crate::chart::{Anchor, Figure, Ink, Letters, Plot, Scale, Stroke, spread};
 use crate::words::class;
 
-/// More trials than this are thinned evenly: a page must stay light, and more cannot be told apart.
+/// Largest number of trials drawn. More are thinned evenly, because the page must stay small and
+/// more dots would merge.
 const MOST: usize = 2400;
 
-/// Mean, and the directions of an ellipse of one standard deviation.
+/// Mean and covariance of the trials of a class.
 struct Cloud {
     mean: [f64; 2],
     /// The covariance: xx, xy, yy.
@@ -28,7 +29,7 @@ fn cloud(points: &[[f64; 2]]) -> Cloud {
 }
 
 impl Cloud {
-    /// The ellipse of one standard deviation, by the Cholesky factor of the covariance.
+    /// Returns the ellipse of one standard deviation, from the Cholesky factor of the covariance.
     fn outline(&self) -> Vec<[f64; 2]> {
         let [xx, xy, yy] = self.spread;
         let a = xx.max(0.0).sqrt();
@@ -43,7 +44,7 @@ impl Cloud {
     }
 }
 
-pub(super) fn figure(run: &Run, seed: u64, plane: &Plane) -> Option<Figure> {
+pub(super) fn figure(run: &LoadedRun, seed: u64, plane: &Plane) -> Option<Figure> {
     if !plane.points.iter().any(|point| point[0].is_finite() && point[1].is_finite()) {
         return None;
     }
@@ -52,7 +53,7 @@ pub(super) fn figure(run: &Run, seed: u64, plane: &Plane) -> Option<Figure> {
     let names: Vec<String> = run.manifest.classes.iter().map(|name| class(name)).collect();
     let widest = names.iter().map(|name| label.width(name)).fold(0.0, f64::max);
     let axis = |place: usize| {
-        // The outermost hundredth would squeeze all others; what is off the axes is not drawn, and counted.
+        // The outermost 1% would squeeze all others. Trials off the axes are counted, not drawn.
         let mut values: Vec<f64> =
             plane.points.iter().map(|point| point[place]).filter(|value| value.is_finite()).collect();
         values.sort_by(f64::total_cmp);
@@ -100,7 +101,7 @@ pub(super) fn figure(run: &Run, seed: u64, plane: &Plane) -> Option<Figure> {
             ends.push((*number, at));
         }
     }
-    // Names stand in the margin in the order of their means, each with its marker.
+    // Class names are in the margin, in the order of the class means, each with its marker.
     let area = plot.area;
     let places = spread(
         &ends.iter().map(|(_, at)| at.1).collect::<Vec<_>>(),
@@ -114,20 +115,19 @@ pub(super) fn figure(run: &Run, seed: u64, plane: &Plane) -> Option<Figure> {
         plot.canvas.text((left + 10.0, y + 4.0), &names[*number], label.at(Anchor::Start));
     }
     let thinned = if stride > 1 { format!(" One in {stride} trials is drawn.") } else { String::new() };
-    let beyond =
-        if off > 0 { format!(" {off} of the drawn trials are beyond the axes.") } else { String::new() };
+    let beyond = if off > 0 { format!(" Trials beyond the axes, not drawn: {off}.") } else { String::new() };
     Some(Figure {
         slug: "plane".into(),
-        title: "Trials in the plane of their largest variance".into(),
+        title: "Principal components of the trials".into(),
         description: format!(
-            "{} training trials of {} classes in two dimensions that hold {:.0} percent of the variance.",
+            "{} training trials of {} classes in two dimensions that explain {:.0} percent of the variance.",
             plane.points.len(),
             names.len(),
             100.0 * (plane.explained[0] + plane.explained[1])
         ),
         caption: format!(
-            "Principal components of the features that the last layer gets (logarithms of the mapped covariances), training trials. Small dots are trials, large marks the means of classes, lines one standard deviation around them. Classes that overlap \
-             here may still be apart in other dimensions; clusters that are no class are usually people. Seed {seed}.{thinned}{beyond}"
+            "Principal components of the input features of the last layer (logarithms of the mapped covariances), for training trials. Small dots are trials, large marks are class means, lines are one standard deviation around them. Classes that overlap \
+             here may still be separate in other dimensions. Clusters that are not classes are usually subjects. Seed {seed}.{thinned}{beyond}"
         ),
         columns: 1,
         panels: vec![plot.canvas],

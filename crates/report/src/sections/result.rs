@@ -1,21 +1,21 @@
-//! The first numbers, and what must be known with them.
+//! Main scores and caveats.
 
 use fedspd_run::{Status, Summary};
 
-use super::{Part, Section};
-use crate::Run;
+use super::{Block, Section};
+use crate::LoadedRun;
 use crate::table::{Best, Cell, Table};
 use crate::words::{count, list, percent, share};
 
-pub(super) fn section(runs: &[Run]) -> Section {
-    let mut parts = vec![Part::Text(sentence(runs)), Part::Table(headline(runs))];
-    parts.extend([Part::File(methods(runs)), Part::File(transposed(runs))]);
-    parts.push(Part::Cautions(cautions(runs)));
+pub(super) fn section(runs: &[LoadedRun]) -> Section {
+    let mut parts = vec![Block::Text(sentence(runs)), Block::Table(headline(runs))];
+    parts.extend([Block::File(methods(runs)), Block::File(transposed(runs))]);
+    parts.push(Block::Cautions(cautions(runs)));
     Section { slug: "result", title: "Result", parts }
 }
 
-fn sentence(runs: &[Run]) -> String {
-    let chance = |run: &Run| 100.0 / run.manifest.classes.len().max(1) as f64;
+fn sentence(runs: &[LoadedRun]) -> String {
+    let chance = |run: &LoadedRun| 100.0 / run.manifest.classes.len().max(1) as f64;
     if let [run] = runs {
         return format!(
             "{} {} reaches a macro-F1 of {} percent on the test trials of all {} together ({}). Guessing among the {} classes gives {:.0} percent.",
@@ -31,8 +31,8 @@ fn sentence(runs: &[Run]) -> String {
     let best = runs.iter().max_by(|a, b| a.headline().macro_f1.mean.total_cmp(&b.headline().macro_f1.mean));
     best.map_or(String::new(), |best| {
         format!(
-            "Of {} runs, “{}” has the highest macro-F1 on the test trials of all clients together: {} percent. Guessing gives {:.0} percent. Whether a difference is more than chance is \
-             what `fedspd compare` says.",
+            "Of {} runs, “{}” has the highest macro-F1 on the test trials of all clients together: {} percent. Guessing gives {:.0} percent. `fedspd compare` tests \
+             whether a difference is more than chance.",
             runs.len(),
             best.label,
             percent(&best.headline().macro_f1),
@@ -42,7 +42,7 @@ fn sentence(runs: &[Run]) -> String {
 }
 
 /// The scores of a run, by name.
-fn scores(run: &Run) -> Vec<(&'static str, Summary)> {
+fn scores(run: &LoadedRun) -> Vec<(&'static str, Summary)> {
     let headline = run.headline();
     let mut scores = vec![
         ("macro-F1", headline.macro_f1),
@@ -61,8 +61,8 @@ fn cell(summary: &Summary) -> Cell {
     Cell::Score { mean: 100.0 * summary.mean, std: 100.0 * summary.std }
 }
 
-/// The names of all scores that some run has.
-fn names(runs: &[Run]) -> Vec<&'static str> {
+/// The names of all scores that any run has.
+fn names(runs: &[LoadedRun]) -> Vec<&'static str> {
     let mut names: Vec<&'static str> = Vec::new();
     for (name, _) in runs.iter().flat_map(scores) {
         if !names.contains(&name) {
@@ -72,17 +72,17 @@ fn names(runs: &[Run]) -> Vec<&'static str> {
     names
 }
 
-fn score(run: &Run, name: &str) -> Cell {
+fn score(run: &LoadedRun, name: &str) -> Cell {
     let found = scores(run).into_iter().find(|(other, _)| *other == name);
     found.map_or(Cell::word(""), |(_, summary)| cell(&summary))
 }
 
-fn headline(runs: &[Run]) -> Table {
+fn headline(runs: &[LoadedRun]) -> Table {
     let names = names(runs);
     let mut head = vec!["run".to_owned()];
     head.extend(names.iter().map(ToString::to_string));
     head.extend(["parameters", "seeds"].map(String::from));
-    let row = |run: &Run| {
+    let row = |run: &LoadedRun| {
         let mut cells = vec![Cell::word(&run.label)];
         cells.extend(names.iter().map(|name| score(run, name)));
         cells.push(Cell::Number(run.manifest.parameters.to_string()));
@@ -93,7 +93,7 @@ fn headline(runs: &[Run]) -> Table {
     Table {
         slug: "headline".into(),
         caption: format!(
-            "Test trials of the model that each seed ends with, in percent, mean ± standard deviation over seeds. Macro-F1 and accuracy are of all clients’ trials together.{best}"
+            "Scores of each seed’s final model on test trials, in percent, mean ± standard deviation over seeds. Macro-F1 and accuracy pool the trials of all clients.{best}"
         ),
         head,
         rows: runs.iter().map(row).collect(),
@@ -102,7 +102,7 @@ fn headline(runs: &[Run]) -> Table {
 }
 
 /// Scores in rows, runs in columns.
-fn transposed(runs: &[Run]) -> Table {
+fn transposed(runs: &[LoadedRun]) -> Table {
     let row = |name: &&str| {
         let mut cells = vec![Cell::word(*name)];
         cells.extend(runs.iter().map(|run| score(run, name)));
@@ -117,16 +117,17 @@ fn transposed(runs: &[Run]) -> Table {
     }
 }
 
-/// As the paper's table: a row for each dataset, network and alignment, a column for each way of training.
-fn methods(runs: &[Run]) -> Table {
-    let way = |run: &Run| {
+/// Makes a table in the paper's layout: a row for each dataset, network and alignment, a column for
+/// each training method.
+fn methods(runs: &[LoadedRun]) -> Table {
+    let way = |run: &LoadedRun| {
         if run.is_federated() {
             format!("{}, {}", run.method(), share(run.participation()))
         } else {
             run.method()
         }
     };
-    let kind = |run: &Run| {
+    let kind = |run: &LoadedRun| {
         [
             run.manifest.dataset.clone(),
             run.network(),
@@ -148,12 +149,13 @@ fn methods(runs: &[Run]) -> Table {
         let mut cells: Vec<Cell> = own[..3].iter().map(Cell::word).collect();
         cells.push(Cell::Number(own[3].clone()));
         cells.extend(ways.iter().map(|column| {
-            let same: Vec<&Run> =
+            let same: Vec<&LoadedRun> =
                 runs.iter().filter(|run| kind(run) == *own && way(run) == *column).collect();
             match same[..] {
                 [] => Cell::word("–"),
                 [run] => cell(&run.headline().macro_f1),
-                // They differ in something that has no place here; the headline has a row for each.
+                // They differ in a setting that this table does not show; the headline has a row
+                // for each.
                 _ => Cell::Word(format!("{} runs", same.len())),
             }
         }));
@@ -174,38 +176,38 @@ fn methods(runs: &[Run]) -> Table {
     }
 }
 
-/// What a reader must not overlook, in plain words.
-fn cautions(runs: &[Run]) -> Vec<String> {
-    let any = |is: &dyn Fn(&Run) -> bool| runs.iter().any(is);
+/// Caveats for the reader.
+fn cautions(runs: &[LoadedRun]) -> Vec<String> {
+    let any = |is: &dyn Fn(&LoadedRun) -> bool| runs.iter().any(is);
     let mut cautions = vec![
-        "Test trials come from the same people as training trials. These scores do not say how the network does on someone it has never seen.".to_owned(),
+        "Test trials come from the same people as training trials. These scores do not measure performance on unseen people.".to_owned(),
     ];
     if let Some(run) = runs.iter().find(|run| run.headline().held_out.count > 0) {
         let people = run.shards.seeds.first().map_or(0, |seed| seed.held_out.len());
         let note = run.manifest.held_out.as_ref().map_or(String::new(), |note| format!(" ({note})"));
         cautions.push(format!(
-            "“Unseen people” are {people} that nobody trained on{note}. Some people are much easier than others: only many of them, pooled, give a stable number."
+            "“Unseen people” is the score on held-out subjects{note}; no client trained on them. Their number is {people}. Some subjects are much easier than others: only many of them, pooled, give a stable score."
         ));
     }
-    let blocked = |run: &Run| {
+    let blocked = |run: &LoadedRun| {
         matches!(run.manifest.dataset.as_str(), "physionet-mi" | "sample")
             && run.word("split.kind") != "leave-run-out"
     };
     if any(&blocked) {
         cautions.push(
-            "In this dataset each recording run has only some of the classes. A random split has trials of every run on both sides, so a network can gain by recognising the run rather than the \
-             movement. The split `leave-run-out` keeps whole runs for the test."
+            "In this dataset each recording run has only some of the classes. A random split puts trials of every run into training and test, so a network can gain by recognising the run rather than the \
+             movement. The split `leave-run-out` tests on whole runs."
                 .to_owned(),
         );
     }
     if any(&|run| run.manifest.transductive) {
         cautions.push(
-            "Alignment used the unlabelled test trials of each person too (it is transductive). That is possible only where all trials are there before the first one is classified.".to_owned(),
+            "Alignment also used the unlabelled test trials of each subject (it is transductive). This is possible only if all trials are recorded before the first one is classified.".to_owned(),
         );
     }
     if any(&listens_low) {
         cautions.push(
-            "The band goes below 8 Hz. Slow activity right after the cue follows the eyes and the picture on the screen: such a score is not evidence of motor imagery.".to_owned(),
+            "The band goes below 8 Hz. Slow activity right after the cue reflects eye movements and the picture on the screen: such a score is not evidence of motor imagery.".to_owned(),
         );
     }
     for run in runs.iter().filter(|run| run.manifest.status != Status::Done) {
@@ -220,13 +222,13 @@ fn cautions(runs: &[Run]) -> Vec<String> {
             count if count == runs.len() => "All runs have".into(),
             _ => format!("{} have", list(&alone)),
         };
-        cautions.push(format!("{who} one seed: nothing is known about how far another would be off."));
+        cautions.push(format!("{who} one seed: the spread over seeds is unknown."));
     }
     for run in runs {
         let fallback = run.rounds.iter().filter(|round| round.fallback).count();
         if fallback > 0 {
             cautions.push(format!(
-                "In {} of “{}” the clients’ mean had no full rank and the fallback took its place.",
+                "In {} of “{}” the mean of the clients lacked full rank, and the fallback replaced it.",
                 count(fallback, "round"),
                 run.label
             ));
@@ -235,8 +237,8 @@ fn cautions(runs: &[Run]) -> Vec<String> {
     cautions
 }
 
-/// Whether slow activity is looked at.
-fn listens_low(run: &Run) -> bool {
+/// Returns whether a band starts below 8 Hz.
+fn listens_low(run: &LoadedRun) -> bool {
     let low = |band: &toml::Value| {
         let first = band.get(0);
         first

@@ -1,18 +1,18 @@
-//! What was run, and on what.
+//! Setup of the runs: data, training, configuration and warnings.
 
 use super::names::{configuration, excluded, who};
-use super::{Part, Section};
-use crate::Run;
+use super::{Block, Section};
+use crate::LoadedRun;
 use crate::table::{Best, Cell, Table};
 use crate::words::{bytes, class, count, duration, list, share};
 
-pub(crate) fn section(runs: &[Run], name_subjects: bool) -> Section {
-    let mut parts: Vec<Part> = facts(runs).into_iter().map(Part::Table).collect();
+pub(crate) fn section(runs: &[LoadedRun], name_subjects: bool) -> Section {
+    let mut parts: Vec<Block> = facts(runs).into_iter().map(Block::Table).collect();
     for run in runs {
-        parts.extend(excluded(run, name_subjects, runs.len() > 1).map(Part::Text));
+        parts.extend(excluded(run, name_subjects, runs.len() > 1).map(Block::Text));
     }
     if name_subjects {
-        parts.extend(runs.iter().filter_map(who).map(Part::Table));
+        parts.extend(runs.iter().filter_map(who).map(Block::Table));
     }
     for run in runs {
         let title = if runs.len() > 1 {
@@ -20,27 +20,27 @@ pub(crate) fn section(runs: &[Run], name_subjects: bool) -> Section {
         } else {
             "Configuration".into()
         };
-        parts.push(Part::Details { title, lines: configuration(run, name_subjects) });
+        parts.push(Block::Details { title, lines: configuration(run, name_subjects) });
     }
     for run in runs.iter().filter(|run| !run.warnings.is_empty()) {
-        // Warnings name clients and subjects.
+        // Warnings may name clients and subjects.
         parts.push(if name_subjects {
-            Part::Details {
+            Block::Details {
                 title: format!("Warnings of “{}”", run.label), lines: run.warnings.join("\n")
             }
         } else {
-            Part::Text(format!(
-                "“{}” had {}; they are in its log, and here with `--name-subjects`.",
+            Block::Text(format!(
+                "“{}” had {}. Read them in its log, or here with `--name-subjects`.",
                 run.label,
                 count(run.warnings.len(), "warning")
             ))
         });
     }
-    Section { slug: "setup", title: "What was run, and on what", parts }
+    Section { slug: "setup", title: "Setup", parts }
 }
 
 /// The facts of a run, by name.
-fn of(run: &Run) -> Vec<(&'static str, String)> {
+fn of(run: &LoadedRun) -> Vec<(&'static str, String)> {
     let manifest = &run.manifest;
     let clients = run.clients();
     let trials = |of: fn(&fedspd_run::Shard) -> &Vec<usize>| -> usize {
@@ -63,7 +63,7 @@ fn of(run: &Run) -> Vec<(&'static str, String)> {
         (
             "trials",
             format!(
-                "{} to train, {} to validate, {} to test",
+                "{} for training, {} for validation, {} for test",
                 trials(|shard| &shard.train),
                 trials(|shard| &shard.val),
                 trials(|shard| &shard.test)
@@ -73,7 +73,7 @@ fn of(run: &Run) -> Vec<(&'static str, String)> {
         (
             "clients",
             if held_out > 0 {
-                format!("{clients}, and {} that nobody trains on", count(held_out, "subject"))
+                format!("{clients}, and {} held out", count(held_out, "subject"))
             } else {
                 clients.to_string()
             },
@@ -83,7 +83,7 @@ fn of(run: &Run) -> Vec<(&'static str, String)> {
         ("alignment", alignment(run)),
     ];
     if run.is_federated() {
-        facts.push(("weights of clients", manifest.weights.clone()));
+        facts.push(("client weights", manifest.weights.clone()));
     }
     facts.extend([
         ("seeds", seeds(run)),
@@ -102,20 +102,20 @@ fn of(run: &Run) -> Vec<(&'static str, String)> {
                 )
             }),
         ),
-        ("memory, at most", manifest.peak_memory_bytes.map_or("not known".into(), |peak| bytes(peak as f64))),
+        ("peak memory", manifest.peak_memory_bytes.map_or("not known".into(), |peak| bytes(peak as f64))),
         ("version", format!("fedspd {}, run folder schema {}", manifest.fedspd_version, manifest.schema)),
-        ("configuration, hash", manifest.config_hash.clone()),
+        ("configuration hash", manifest.config_hash.clone()),
     ]);
     facts
 }
 
-fn seeds(run: &Run) -> String {
+fn seeds(run: &LoadedRun) -> String {
     let all = run.manifest.seeds.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let done = run.seeds_done();
     if done < run.manifest.seeds.len() { format!("{all}; {done} done") } else { all }
 }
 
-fn split(run: &Run) -> String {
+fn split(run: &LoadedRun) -> String {
     let number = |key: &str| {
         run.setting(key).and_then(|value| value.as_float().or(value.as_integer().map(|whole| whole as f64)))
     };
@@ -138,7 +138,7 @@ fn split(run: &Run) -> String {
     }
 }
 
-fn training(run: &Run) -> String {
+fn training(run: &LoadedRun) -> String {
     let whole = |key: &str| run.setting(key).map_or(String::new(), ToString::to_string);
     let rate = format!(
         "{}, learning rate {}, batches of {}",
@@ -151,7 +151,7 @@ fn training(run: &Run) -> String {
             let epochs = run
                 .setting("federated.epochs_local")
                 .filter(|epochs| !epochs.is_table())
-                .map_or("own".into(), ToString::to_string);
+                .map_or("client-specific".into(), ToString::to_string);
             format!(
                 "{}, {} participation, {} rounds of {epochs} local epochs; {rate}",
                 run.method(),
@@ -163,7 +163,7 @@ fn training(run: &Run) -> String {
     }
 }
 
-fn alignment(run: &Run) -> String {
+fn alignment(run: &LoadedRun) -> String {
     match (run.manifest.alignment.as_str(), run.manifest.transductive) {
         ("none", _) => "none".into(),
         (kind, true) => format!(
@@ -173,11 +173,11 @@ fn alignment(run: &Run) -> String {
     }
 }
 
-/// More runs than this beside each other are wider than a sheet of paper.
+/// Largest number of runs side by side that fits on a sheet of paper.
 const ABREAST: usize = 3;
 
-/// What all runs have in common once, and the rest with few runs beside each other.
-fn facts(runs: &[Run]) -> Vec<Table> {
+/// Makes the tables of facts: shared facts once, the others with a few runs side by side.
+fn facts(runs: &[LoadedRun]) -> Vec<Table> {
     let all: Vec<Vec<(&str, String)>> = runs.iter().map(of).collect();
     let mut names: Vec<&str> = Vec::new();
     for (name, _) in all.iter().flatten() {
@@ -207,13 +207,13 @@ fn facts(runs: &[Run]) -> Vec<Table> {
     let mut tables = Vec::new();
     if !common.is_empty() {
         let every = vec![("all runs", &all[0][..])];
-        tables.push(table("facts".into(), "What all runs have in common.", &common, every));
+        tables.push(table("facts".into(), "Facts shared by all runs.", &common, every));
     }
     let labels = runs.iter().map(|run| run.label.as_str());
     let beside: Vec<(&str, &[(&str, String)])> = labels.zip(all.iter().map(Vec::as_slice)).collect();
     for (place, few) in beside.chunks(ABREAST).enumerate() {
         let slug = if runs.len() > ABREAST { format!("facts-{}", place + 1) } else { "facts".into() };
-        let caption = "What is needed to do it again, and to know whether two runs may be compared.";
+        let caption = "Facts needed to repeat a run and to judge whether two runs are comparable.";
         tables.push(table(slug, caption, &own, few.to_vec()));
     }
     tables

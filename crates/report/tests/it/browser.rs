@@ -1,4 +1,5 @@
-//! The page in a browser: nothing on the console, every figure in sight, no text over its edge or over another, at a desk and on a telephone.
+//! The page in a browser, at desktop and phone width: an empty console, every figure visible, no
+//! text outside its figure or over other text.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,7 +9,7 @@ use tempfile::tempdir;
 
 use crate::support::{Plan, grid, reproduction};
 
-/// Chromium, by whatever name it is there.
+/// Finds Chromium under any of its names.
 fn chromium() -> Option<PathBuf> {
     let paths = std::env::var_os("PATH")?;
     let names = ["chromium", "chromium-browser", "google-chrome"];
@@ -16,7 +17,7 @@ fn chromium() -> Option<PathBuf> {
     all.find(|path| path.is_file())
 }
 
-/// What a browser makes of the page: what the check wrote down, and the console.
+/// Opens the page in a browser. Returns the result of the check, and the console.
 fn look(browser: &Path, page: &Path) -> (String, Vec<String>) {
     let profile = tempdir().unwrap();
     let output = Command::new(browser)
@@ -91,7 +92,8 @@ fn the_page_is_whole_in_a_browser_at_a_desk_and_on_a_telephone() {
     }
 }
 
-/// The report with the check, in a frame of a width: windows have a least width, frames do not.
+/// Puts the report with the check into a frame of this width, because windows have a minimum width
+/// and frames do not.
 fn framed(html: &str, width: usize) -> String {
     let check = format!("<script>{}</script></body>", include_str!("check.js"));
     let document = html.replace("</body>", &check).replace('&', "&amp;").replace('"', "&quot;");

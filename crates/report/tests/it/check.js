@@ -1,4 +1,5 @@
-// Added by the test to a copy of a report in a frame: looks at what a browser made of it and writes down every fault.
+// The test adds this script to a copy of a report in a frame. It checks the rendered page and lists
+// every fault.
 addEventListener("load", () => {
   const faults = [];
   const name = (node) => (node.closest("[id]") || node).id + ": " + node.textContent.slice(0, 40);

@@ -1,11 +1,11 @@
-//! What is in a report.
+//! Content of a report.
 
 use fedspd_report::{Best, Cell, Format, Report, Table};
 use tempfile::tempdir;
 
 use crate::support::{Plan, grid};
 
-/// All sections and figures of a run with a portrait.
+/// All sections and figures of a run with an interpretation.
 const FIGURES: [&str; 11] = [
     "agreement",
     "class-patterns-1",
@@ -65,7 +65,7 @@ fn a_run_becomes_a_page_figures_and_tables() {
         assert!(page.contains(words), "{words}");
     }
     assert!(!page.contains("transductive"), "alignment did not see test trials");
-    // Nothing is fetched and nothing runs.
+    // The page loads nothing and runs no script.
     for forbidden in ["<script", "http://", "https://", "<link", "<img", "url(http", "@import"] {
         assert!(!page.contains(forbidden), "{forbidden}");
     }
@@ -120,11 +120,11 @@ fn runs_that_differ_in_nothing_have_numbers() {
 }
 
 #[test]
-fn a_run_without_a_portrait_says_so_in_a_sentence() {
+fn a_run_without_an_interpretation_says_so_in_a_sentence() {
     let root = tempdir().unwrap();
-    let run = Plan { portrait: false, mode: "local", ..Plan::default() }.write(root.path(), "run");
+    let run = Plan { interpretation: false, mode: "local", ..Plan::default() }.write(root.path(), "run");
     let files = Report::new(&[run], false).unwrap().files(&Format::ALL);
-    assert!(files["report.html"].contains("This run has no portrait of its network"));
+    assert!(files["report.html"].contains("This run has no interpretation of its network"));
     assert!(!files.contains_key("figures/spectra.svg") && !files.contains_key("figures/agreement.svg"));
 }
 
@@ -136,7 +136,7 @@ fn one_seed_has_no_deviation() {
     assert!(page.contains("has one seed") && page.contains("no deviation to show") && !page.contains("NaN"));
 }
 
-/// A seed that was stopped half-way cuts no curve short and makes no band.
+/// A seed that was stopped half-way neither shortens a curve nor adds a band.
 #[test]
 fn curves_are_those_of_finished_seeds() {
     let root = tempdir().unwrap();
@@ -150,7 +150,7 @@ fn curves_are_those_of_finished_seeds() {
     assert!(page.contains("is not complete: 1 of 3 seeds are done") && page.contains("0, 1, 2; 1 done"));
 }
 
-/// Runs that differ in something else have no place of their own in the paper's form of table; none is dropped in silence.
+/// The table of methods shows how many runs share a cell, so that none is dropped silently.
 #[test]
 fn a_table_of_methods_says_where_several_runs_are() {
     let root = tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! What is damaged is named.
+//! Errors name the damaged file.
 
 use std::fs;
 use std::path::Path;
@@ -18,8 +18,7 @@ fn a_folder_that_is_no_run_is_refused() {
     let root = tempdir().unwrap();
     let (message, hint) = fault(root.path());
     assert!(
-        message.ends_with("not the folder of a run, there is no manifest.json in it")
-            && hint.contains("fedspd run"),
+        message.ends_with("not a run folder, it has no manifest.json") && hint.contains("fedspd run"),
         "{message}"
     );
     let (message, _) = fault(&root.path().join("nowhere"));
@@ -36,14 +35,14 @@ fn damaged_files_are_named_with_their_fault() {
         ("shards.json", "{", "shards.json: EOF while parsing"),
         ("shards.json", "{\"classes\":[],\"seeds\":[]}", "shards.json: 0 seeds where the manifest has 3"),
         ("config.toml", "mode = ", "config.toml: TOML parse error at line 1"),
-        ("portraits/seed-0.json", "{\"inputs\":[]}", "seed-0.json: missing field `plane`"),
+        ("interpretation/seed-0.json", "{\"inputs\":[]}", "seed-0.json: missing field `plane`"),
         (
-            "portraits/seed-0.json",
+            "interpretation/seed-0.json",
             "{\"inputs\":[],\"plane\":{\"explained\":[0.5,0.5],\"points\":[[0,0]],\"classes\":[7]}}",
             "seed-0.json: 8 classes where the manifest has 4",
         ),
         (
-            "portraits/seed-0.json",
+            "interpretation/seed-0.json",
             "{\"inputs\":[{\"name\":\"\",\"columns\":[{\"weight\":1,\"channels\":[1,2]}],\"classes\":[],\"spectrum\":{\"low\":[],\"median\":[],\"high\":[]},\
              \"mapped\":{\"low\":[],\"median\":[],\"high\":[]},\"epsilon\":0.01,\"clamped\":0}],\"plane\":{\"explained\":[0.5,0.5],\"points\":[],\"classes\":[]}}",
             "seed-0.json: 2 channels of a pattern where the manifest has 20",

@@ -1,4 +1,4 @@
-//! What a report is, from folders to files.
+//! Reports, from run folders to files.
 #![allow(clippy::unwrap_used, clippy::panic)] // helpers of tests may panic as tests do
 
 mod browser;

@@ -1,4 +1,4 @@
-//! No one is named who did not ask for it.
+//! Reports name nobody unless asked to.
 
 use fedspd_report::{Format, Report};
 use tempfile::tempdir;
@@ -22,7 +22,7 @@ fn no_file_names_a_subject_a_client_or_a_place_unless_asked() {
     assert!(page.contains("1 warning"));
 }
 
-/// Also where a name is two words.
+/// A name of two words is removed too.
 #[test]
 fn a_name_within_a_reason_is_not_told() {
     let root = tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! The page on the paper's experiments: counts, pooled folds, and what is said of runs that are not there.
+//! The report on the paper's experiments: seed counts, pooled folds and missing runs.
 
 use fedspd_report::{CellRun, Format, Report};
 use fedspd_run::{Confusion, ResultTable, RunFolder, summary};
@@ -13,7 +13,7 @@ fn seeds_are_counted_as_numbers_and_folds_are_not_among_them() {
         let root = root.path().join(format!("{few}-{many}"));
         let cell = |name: &str, seeds: u64| CellRun {
             name: format!("physionet-mi-{name}"),
-            folder: Plan { seeds, portrait: false, ..Plan::default() }.write(&root, name),
+            folder: Plan { seeds, interpretation: false, ..Plan::default() }.write(&root, name),
             missing: None,
         };
         let cells = [cell("spdnet", few), cell("spdnet-half", many), cell("best-runs-0", 2)];
@@ -58,9 +58,7 @@ fn all_of_the_grid_stays_below_two_megabytes_and_names_nobody() {
     let html = Report::reproduction("physionet-mi", &reproduction(root.path()), &[]).unwrap().html();
     assert!(html.len() < 2_000_000, "{} bytes", html.len());
     assert!(!html.contains("person-"), "a subject is named");
-    for caution in
-        ["decodes the cue, not the imagery", "Labels are blocked by run", "People nobody trained on"]
-    {
+    for caution in ["decodes the cue, not the imagery", "Labels are blocked by run", "Held-out subjects"] {
         assert!(html.contains(caution), "{caution}");
     }
 }
@@ -77,7 +75,7 @@ fn what_was_not_run_is_told_with_its_reason() {
     assert!(html.contains("EEGNet not run"), "a claim that cannot be judged says so");
 }
 
-/// Some folds are not all of them.
+/// Folds have a score only if all of them are there.
 #[test]
 fn folds_are_shown_when_all_are_there() {
     let root = tempdir().unwrap();
@@ -85,7 +83,7 @@ fn folds_are_shown_when_all_are_there() {
     let last = cells.iter_mut().find(|cell| cell.name.ends_with("best-runs-2")).unwrap();
     last.missing = Some("not asked for".into());
     let files = Report::reproduction("physionet-mi", &cells, &[]).unwrap().files(&[Format::Csv]);
-    assert!(files["tables/beyond.csv"].contains("not run to the end: 2 of 3 folds"));
+    assert!(files["tables/beyond.csv"].contains("incomplete: 2 of 3 folds"));
 }
 
 #[test]
@@ -99,13 +97,13 @@ fn other_settings_than_the_paper_s_are_told() {
     );
 }
 
-/// What is true of one dataset is not said of another.
+/// Caveats of one dataset do not appear for another.
 #[test]
 fn cautions_are_those_of_the_dataset() {
     let root = tempdir().unwrap();
     let cell = |name: &str| CellRun {
         name: format!("weibo2014-{name}"),
-        folder: Plan { seeds: 1, portrait: false, ..Plan::default() }.write(root.path(), name),
+        folder: Plan { seeds: 1, interpretation: false, ..Plan::default() }.write(root.path(), name),
         missing: None,
     };
     let cells = ["spdnet", "spdnet-half", "eegnet", "best", "best-subjects-0", "best-subjects-1"].map(cell);

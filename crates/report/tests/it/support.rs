@@ -1,12 +1,13 @@
-//! Run folders made to order: the numbers are a fixed function of their places, so that files can be compared.
+//! Synthetic run folders. Their numbers are a fixed function of their indices, so that files can be
+//! compared.
 
 use std::path::{Path, PathBuf};
 
 use fedspd_report::CellRun;
 use fedspd_run::{
-    Event, EventLog, ExcludedSubject, HeldOutShard, InputPortrait, LayerReport, Manifest, Pattern, Plane,
-    Portrait, ResultRow, ResultTable, Round, RunFolder, SCHEMA_VERSION, SeedShards, Shard, Shards, Spectrum,
-    Status, atomic,
+    Event, EventLog, ExcludedSubject, HeldOutShard, InputInterpretation, Interpretation, LayerReport,
+    Manifest, Pattern, Plane, ResultRow, ResultTable, Round, RunFolder, SCHEMA_VERSION, SeedShards, Shard,
+    Shards, Spectrum, Status, atomic,
 };
 
 pub(crate) const CLASSES: [&str; 4] = ["feet", "hands", "left_hand", "right_hand"];
@@ -15,7 +16,7 @@ const CHANNELS: [&str; 20] = [
     "O1", "O2", "EOG",
 ];
 
-/// What a run is made of.
+/// The properties of a synthetic run.
 #[derive(Clone)]
 pub(crate) struct Plan {
     pub(crate) mode: &'static str,
@@ -24,11 +25,11 @@ pub(crate) struct Plan {
     pub(crate) clients: usize,
     pub(crate) rounds: u32,
     pub(crate) seeds: u64,
-    /// How many of the seeds, the last ones, were stopped half-way.
+    /// The number of seeds, from the last, that were stopped half-way.
     pub(crate) stopped: u64,
-    pub(crate) portrait: bool,
+    pub(crate) interpretation: bool,
     pub(crate) lift: f64,
-    /// What subjects are called, before their number.
+    /// The prefix of subject names.
     pub(crate) subject: &'static str,
 }
 
@@ -42,14 +43,14 @@ impl Default for Plan {
             rounds: 12,
             seeds: 3,
             stopped: 0,
-            portrait: true,
+            interpretation: true,
             lift: 0.0,
             subject: "",
         }
     }
 }
 
-/// A number between 0 and 1 that looks random and is always the same.
+/// Returns a deterministic pseudo-random number between 0 and 1.
 fn noise(a: u64, b: u64, c: u64) -> f64 {
     let mut x =
         a.wrapping_mul(0x9e37_79b9) ^ b.wrapping_mul(0x85eb_ca6b) ^ c.wrapping_mul(0xc2b2_ae35) ^ 0x27d4_eb2f;
@@ -109,7 +110,7 @@ impl Plan {
         }
         log.append(&Event::Finished)?;
         self.results().write(&folder.results())?;
-        if self.portrait { portrait().write(&folder.portrait(0)) } else { Ok(()) }
+        if self.interpretation { interpretation().write(&folder.interpretation(0)) } else { Ok(()) }
     }
 
     fn manifest(&self) -> Manifest {
@@ -241,7 +242,7 @@ impl Plan {
     }
 }
 
-fn portrait() -> Portrait {
+fn interpretation() -> Interpretation {
     let pattern = |number: u64, weight: f64| {
         let value = |channel: usize| 2.0 * noise(number, channel as u64, 7) - 1.0;
         Pattern { weight, channels: (0..CHANNELS.len()).map(value).collect() }
@@ -255,8 +256,8 @@ fn portrait() -> Portrait {
     let point = |trial: u64| {
         [4.0 * noise(trial, 1, 8) + noise(trial % 4, 0, 0), 2.0 * noise(trial, 2, 8) + noise(trial % 4, 1, 0)]
     };
-    Portrait {
-        inputs: vec![InputPortrait {
+    Interpretation {
+        inputs: vec![InputInterpretation {
             name: "0 to 3 s, 8 to 32 Hz".into(),
             columns: (0..7).map(|number| pattern(number, 1.0 / (1.0 + number as f64))).collect(),
             classes: (10..14)
@@ -275,26 +276,31 @@ fn portrait() -> Portrait {
     }
 }
 
-/// The grid of the paper for one network: both averages, full and half participation, and the two other ways of training.
+/// Writes the paper's grid for one network: both averages, full and half participation, the two
+/// other training modes, and alignment.
 pub(crate) fn grid(root: &Path, base: &Plan) -> Vec<PathBuf> {
     let plans = [
         ("proj-full", Plan { lift: 0.02, ..base.clone() }),
-        ("rl-full", Plan { aggregation: "rl-avg", portrait: false, ..base.clone() }),
-        ("proj-half", Plan { participation: 0.5, portrait: false, ..base.clone() }),
-        ("rl-half", Plan { aggregation: "rl-avg", participation: 0.5, portrait: false, ..base.clone() }),
-        ("centralised", Plan { mode: "centralised", portrait: false, lift: 0.04, ..base.clone() }),
-        ("local", Plan { mode: "local", portrait: false, lift: 0.01, ..base.clone() }),
+        ("rl-full", Plan { aggregation: "rl-avg", interpretation: false, ..base.clone() }),
+        ("proj-half", Plan { participation: 0.5, interpretation: false, ..base.clone() }),
+        (
+            "rl-half",
+            Plan { aggregation: "rl-avg", participation: 0.5, interpretation: false, ..base.clone() },
+        ),
+        ("centralised", Plan { mode: "centralised", interpretation: false, lift: 0.04, ..base.clone() }),
+        ("local", Plan { mode: "local", interpretation: false, lift: 0.01, ..base.clone() }),
         ("aligned", Plan { lift: 0.1, ..base.clone() }),
     ];
     plans.iter().map(|(name, plan)| plan.write(root, name)).collect()
 }
 
-/// The runs of a reproduction: every cell of the paper's table, and ours on whole runs and on people held out.
+/// Writes the runs of a reproduction: every cell of the paper's table, and ours with whole runs or
+/// subjects held out.
 pub(crate) fn reproduction(root: &Path) -> Vec<CellRun> {
     let base = Plan { clients: 53, rounds: 150, seeds: 2, subject: "person-", ..Plan::default() };
-    let half = Plan { participation: 0.5, portrait: false, ..base.clone() };
+    let half = Plan { participation: 0.5, interpretation: false, ..base.clone() };
     let rl_avg = |plan: &Plan| Plan { aggregation: "rl-avg", ..plan.clone() };
-    let centralised = Plan { mode: "centralised", lift: 0.05, portrait: false, ..base.clone() };
+    let centralised = Plan { mode: "centralised", lift: 0.05, interpretation: false, ..base.clone() };
     let best = Plan { lift: 0.15, ..base.clone() };
     let mut plans = vec![
         ("spdnet".to_owned(), base.clone()),

@@ -1,4 +1,4 @@
-//! Files that are whole or not there.
+//! Atomic file writes.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use fedspd_run::atomic;
 fn a_file_is_replaced_and_nothing_is_left_beside_it() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("results.csv");
-    // What a killed run left.
+    // Leftovers of a killed run.
     fs::write(
         folder.path().join(".results.csv.partial"),
         "half of something much longer than the new content",
@@ -29,7 +29,7 @@ fn a_refusal_names_the_file_and_changes_nothing() {
     assert!(error.to_string().starts_with(&path.display().to_string()), "{error}");
     assert!(error.hint().is_none());
 
-    // A folder cannot be replaced by a file; the neighbour goes away again.
+    // A folder cannot be replaced by a file; the temporary file is removed.
     let path = folder.path().join("taken");
     fs::create_dir(&path).unwrap();
     fs::write(path.join("inside"), "").unwrap();

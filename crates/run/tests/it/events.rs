@@ -1,4 +1,4 @@
-//! The log of events, and what a kill leaves of it.
+//! The event log, also after a kill.
 
 use std::fs;
 use std::path::Path;
@@ -51,7 +51,7 @@ fn events_come_back_as_they_were_tagged_by_kind() {
         round(0, 2),
         Event::Finished,
     ];
-    // In two sittings.
+    // In two sessions.
     write(&path, &events[..3]);
     let text = String::from_utf8(write(&path, &events[3..])).unwrap();
     assert_eq!(EventLog::read(&path).unwrap(), events);
@@ -75,8 +75,8 @@ fn what_is_not_finite_is_null() {
     assert!(event.train_loss.is_nan() && event.validation_loss.is_nan());
 }
 
-/// A log that is cut anywhere and resumed has the rounds of one that was not. The disk is slow: bytes about the ends of lines, and some
-/// of the others.
+/// A log that is cut anywhere and resumed has the rounds of an uncut one. The disk is slow, so cuts
+/// are near line ends and at some other bytes.
 #[test]
 fn a_log_cut_anywhere_and_resumed_has_the_same_rounds() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Where the files of a run are, and what is refused as one.
+//! Paths in a run folder, and folders that are refused.
 
 use std::fs;
 
@@ -38,23 +38,21 @@ fn what_is_no_run_is_refused() {
     let error = RunFolder::open(root.join("gone")).unwrap_err();
     assert!(matches!(error, Error::NoFolder { .. }), "{error}");
     let error = RunFolder::open(&root).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        format!("{}: not the folder of a run, there is no manifest.json in it", root.display())
-    );
+    assert_eq!(error.to_string(), format!("{}: not a run folder, it has no manifest.json", root.display()));
     assert!(error.hint().unwrap().contains("fedspd run"));
 
     fs::write(root.join("thesis.tex"), "").unwrap();
     let error = RunFolder::create(&root, nothing).unwrap_err();
     assert_eq!(
         error.to_string(),
-        format!("{}: not empty and not a run, `thesis.tex` is in it", root.display())
+        format!("{}: not empty and not a run, it contains `thesis.tex`", root.display())
     );
     assert!(error.hint().unwrap().contains("--out"));
     assert!(!root.join("models").exists());
 }
 
-/// A run that is killed or fails while it is set up leaves the name free, and nothing that the next one minds.
+/// A run that is killed or fails during setup leaves the name free, and nothing that disturbs the
+/// next one.
 #[test]
 fn a_beginning_that_fails_leaves_the_name_free() {
     let folder = tempfile::tempdir().unwrap();
@@ -65,7 +63,7 @@ fn a_beginning_that_fails_leaves_the_name_free() {
         Err(Error::NoFolder { path: "away".into() })
     });
     assert!(failed.is_err() && !root.exists() && !beside.exists());
-    // As a kill leaves it.
+    // The state after a kill.
     fs::create_dir_all(beside.join("models")).unwrap();
     fs::write(beside.join("models/old"), "").unwrap();
     fs::create_dir(&root).unwrap();
@@ -77,13 +75,14 @@ fn a_beginning_that_fails_leaves_the_name_free() {
     assert!(run.is_run() && !beside.exists() && !root.join("models/old").exists());
 }
 
-/// One process at a time, from the first moment on; who it is can be read, and nothing stays locked when it is gone.
+/// One process at a time, from the start. The error names it, and nothing stays locked when it
+/// ends.
 #[test]
 fn a_folder_has_one_writer() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().join("run");
     let (run, lock) = RunFolder::create(&root, |_| {
-        // Somebody else begins the same run while this one is set up: refused, and nothing of this one is touched.
+        // Another process that begins the same run during setup is refused and changes nothing.
         let other = RunFolder::create(&root, nothing).unwrap_err();
         assert!(matches!(other, Error::InUse { .. }), "{other}");
         assert!(folder.path().join(".run.partial/models").is_dir());

@@ -1,4 +1,4 @@
-//! The files of a run: round trips, what a kill leaves, and every message that a damaged folder can get.
+//! Files of a run: round trips, leftovers of a kill, and every message about a damaged folder.
 #![allow(clippy::unwrap_used)] // helpers of tests may panic as tests do
 
 mod atomic;

@@ -1,4 +1,4 @@
-//! The identity of a run.
+//! The manifest of a run.
 
 use std::fs;
 
@@ -64,7 +64,7 @@ fn other_versions_and_other_files_are_named() {
         let error = Manifest::read(&path).unwrap_err();
         (error.to_string().replace(&path.display().to_string(), "FILE"), error.hint().unwrap_or_default())
     };
-    // Whatever else a newer version has.
+    // A newer version may have any other fields.
     let (text, hint) = message(r#"{"schema": 2, "name": 7}"#);
     assert_eq!(text, "FILE: schema version 2, but this fedspd reads version 1");
     assert!(hint.contains("newer"), "{hint}");

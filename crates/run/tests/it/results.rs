@@ -44,7 +44,7 @@ fn a_table_from_a_spreadsheet_is_read() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("results.csv");
     let table = ResultTable { rows: vec![row("pooled", 0.5), row("client 1", -0.0)] };
-    // Other ends of lines, and none at the end.
+    // Other line ends, and none at the end.
     fs::write(&path, table.to_csv().trim_end().replace('\n', "\r\n")).unwrap();
     assert_eq!(ResultTable::read(&path).unwrap(), table);
 }
@@ -67,7 +67,7 @@ fn every_fault_is_named_with_its_line() {
         (format!("{HEADER}{}", good.replace("0.5", "half")).into(), 2, "`value` is `half`, not a number"),
         (format!("{HEADER}{good}d\"").into(), 4, "a quote that neither begins nor ends a field"),
         (format!("{HEADER}{good}\"d").into(), 4, "a quoted field that does not end"),
-        ([HEADER.as_bytes(), b"d\xff"].concat(), 2, "not UTF-8 from byte 89 of the file on"),
+        ([HEADER.as_bytes(), b"d\xff"].concat(), 2, "not UTF-8 at byte 89 of the file"),
     ];
     for (content, place, message) in cases {
         fs::write(&path, content).unwrap();
@@ -78,7 +78,8 @@ fn every_fault_is_named_with_its_line() {
     }
 }
 
-/// Property tests with a fixed seed: the same cases everywhere. `PROPTEST_RNG_SEED` explores others.
+/// Property tests with a fixed seed: the same cases everywhere. `PROPTEST_RNG_SEED` explores
+/// others.
 fn cases(cases: u32) -> Config {
     let default = Config::default();
     let rng_seed = if default.rng_seed == RngSeed::Random { RngSeed::Fixed(0) } else { default.rng_seed };
@@ -136,7 +137,7 @@ proptest! {
     }
 }
 
-/// The headline comes back bit for bit, and what is not there as NaN.
+/// The headline comes back bit for bit; missing numbers come back as NaN.
 #[test]
 fn a_headline_comes_back() {
     let folder = tempfile::tempdir().unwrap();

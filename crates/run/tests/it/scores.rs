@@ -1,4 +1,4 @@
-//! Numbers that were computed by hand.
+//! Scores against numbers computed by hand.
 
 use fedspd_run::{Confusion, ConfusionFault, Summary, summary};
 
@@ -50,7 +50,7 @@ fn scores_equal_those_computed_by_hand() {
     assert_eq!([perfect.accuracy(), perfect.kappa(), perfect.macro_f1()], [1.0; 3]);
 }
 
-/// As in scikit-learn with `labels` all classes and `zero_division=0`.
+/// As in scikit-learn with `labels` set to all classes and `zero_division=0`.
 #[test]
 fn a_class_that_nobody_saw_counts_as_zero() {
     let unseen = confusion(3, &[5, 0, 0, 0, 5, 0, 0, 0, 0]);
@@ -74,7 +74,7 @@ fn confusions_add_up() {
     pooled.merge(&confusion(2, &[10, 20, 30, 40])).unwrap();
     assert_eq!(pooled.counts(), [11, 22, 33, 44]);
     let error = pooled.merge(&Confusion::new(3)).unwrap_err();
-    assert_eq!(error.to_string(), "a confusion of 3 classes cannot join one of 2");
+    assert_eq!(error.to_string(), "a confusion matrix of 3 classes cannot be added to one of 2");
     let error = pooled.add(0, 2).unwrap_err();
     assert_eq!(error, ConfusionFault::Class { class: 2, role: "predicted", classes: 2 });
     assert_eq!(error.to_string(), "class 2 was predicted, but there are 2 classes (counted from 0)");

@@ -1,4 +1,4 @@
-//! Who had which trials.
+//! Shards: the trials of each client.
 
 use fedspd_run::{HeldOutShard, SeedShards, Shard, Shards};
 

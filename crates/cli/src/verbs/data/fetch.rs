@@ -1,4 +1,4 @@
-//! `fedspd data fetch`: downloads.
+//! `fedspd data fetch`: download of a dataset.
 
 use std::io::Write;
 use std::path::Path;
@@ -14,18 +14,18 @@ use crate::failure::Failure;
 use crate::interrupt;
 use crate::progress::{Bar, Shown};
 
-/// Options of a download.
+/// Arguments of `fedspd data fetch`.
 #[derive(Args)]
 pub(crate) struct Arguments {
     #[command(flatten)]
     chosen: Chosen,
-    /// Use the disk only; a file that is not there is an error.
+    /// Use local files only; a missing file is an error.
     #[arg(long)]
     offline: bool,
-    /// How progress is shown.
+    /// Display of progress.
     #[arg(long, value_enum, default_value_t = Shown::Auto)]
     progress: Shown,
-    /// How the summary is printed.
+    /// Format of the printed summary.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }
@@ -52,14 +52,14 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     }
     let Watch { present, downloaded, unpacked, received, .. } = watch;
     let from_archives =
-        if unpacked > 0 { format!(", {unpacked} were unpacked from archives") } else { String::new() };
+        if unpacked > 0 { format!(", {unpacked} unpacked from archives") } else { String::new() };
     writeln!(
         out,
-        "{present} files were there, {downloaded} were downloaded{from_archives} ({:.1} MB received)",
+        "files: {present} already present, {downloaded} downloaded{from_archives} ({:.1} MB received)",
         received as f64 / 1e6
     )?;
     if !definition.licence.is_empty() {
-        writeln!(out, "licence: {}; what to cite is in `fedspd data list`", definition.licence)?;
+        writeln!(out, "licence: {}; for citations see `fedspd data list`", definition.licence)?;
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! `fedspd data inspect`: a look at one file.
+//! `fedspd data inspect`: summary of one file.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -14,12 +14,12 @@ use crate::failure::Failure;
 use crate::printable::printable;
 use crate::table::Table;
 
-/// Options of the look.
+/// Arguments of `fedspd data inspect`.
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// A recording (EDF, BDF), a MATLAB file, or prepared data (.npz).
+    /// Recording (EDF, BDF), MATLAB file, or prepared data (.npz).
     file: PathBuf,
-    /// How it is printed.
+    /// Format of the printed summary.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }
@@ -140,7 +140,7 @@ fn prepared(path: &Path, json: bool, out: &mut impl Write) -> Result<(), Failure
         writeln!(out, "  aligned subject by subject ({align})")?;
     }
     if about.making.z_score {
-        writeln!(out, "  every channel of every trial scaled to mean 0 and deviation 1")?;
+        writeln!(out, "  every channel of every trial scaled to mean 0 and standard deviation 1")?;
     }
     if let Some(quality) = quality {
         let channels = about.channels.len();

@@ -1,4 +1,4 @@
-//! `fedspd data list`: the datasets there are.
+//! `fedspd data list`: the built-in datasets.
 
 use std::io::Write;
 
@@ -10,10 +10,10 @@ use super::{Format, write_json};
 use crate::failure::Failure;
 use crate::table::Table;
 
-/// Options of the list.
+/// Arguments of `fedspd data list`.
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// How the list is printed.
+    /// Format of the printed list.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }
@@ -55,7 +55,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
         if !dataset.has_checksums() {
             writeln!(
                 out,
-                "  no checksums are published: the first download is trusted, and recorded to notice later changes"
+                "  no checksums are published: the first download is trusted, and recorded to detect later changes"
             )?;
         }
         for citation in &dataset.citations {

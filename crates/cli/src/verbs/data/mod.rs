@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 
 use crate::failure::Failure;
 
-/// What to do with data.
+/// Arguments of `fedspd data`.
 #[derive(Args)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -28,45 +28,46 @@ pub(crate) struct Arguments {
 
 #[derive(Subcommand)]
 enum Verb {
-    /// The datasets there are.
+    /// List the built-in datasets.
     List(list::Arguments),
-    /// Download the files of a dataset that are not on the disk yet.
+    /// Download the missing files of a dataset.
     Fetch(fetch::Arguments),
     /// Compare the files of a dataset with their checksums.
     Verify(verify::Arguments),
-    /// Show where data are looked for, and where they go.
+    /// Show the folders that are searched for data, and the download folder.
     Where(places::Arguments),
-    /// Look at one file: rate, channels, annotations, gaps, flat channels, rank, amplitude.
+    /// Summarise one file: rate, channels, annotations, gaps, flat channels, rank, amplitude.
     Inspect(inspect::Arguments),
     /// Turn recordings into covariances or trials, as an .npz file.
     Prepare(prepare::Arguments),
 }
 
-/// How results are printed.
+/// Format of printed results.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// For people.
+    /// Text for people.
     Text,
-    /// For programs.
+    /// JSON for programs.
     Json,
 }
 
-/// Which dataset, where, and whose data.
+/// Choice of dataset, folder and subjects.
 #[derive(Args)]
 struct Chosen {
-    /// A built-in dataset (see `fedspd data list`), or the path of a definition that ends in .toml.
+    /// Built-in dataset (see `fedspd data list`), or path of a definition that ends in .toml.
     name: String,
-    /// The folder with the files; otherwise the folder of the definition, `FEDSPD_DATA`, MNE's folder and the data folder of the system are searched.
+    /// Folder with the files. Otherwise the folder of the definition, `FEDSPD_DATA`, MNE's folder
+    /// and the system's data folder are searched.
     #[arg(long)]
     root: Option<PathBuf>,
-    /// Which subjects, such as 1-10,12; all if absent.
+    /// Subjects, such as 1-10,12 (default: all).
     #[arg(long)]
     subjects: Option<Selection>,
 }
 
 impl Chosen {
     fn locations(&self) -> Locations {
-        // The files of a dataset of one's own are usually beside its definition.
+        // Files of a custom dataset are usually next to its definition.
         let beside =
             Path::new(&self.name).extension().is_some().then(|| Path::new(&self.name).parent()).flatten();
         let beside = beside.map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
@@ -85,13 +86,13 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     }
 }
 
-/// The worst of many covariances.
+/// Returns the worst quality of many covariances as JSON.
 fn quality_json(quality: QualitySummary) -> Value {
     let QualitySummary { rank, smallest, largest, condition } = quality;
     json!({ "rank": rank, "smallest": smallest, "largest": largest, "condition": condition })
 }
 
-/// Facts, and how the data were made.
+/// Adds the preparation of the data to the facts.
 fn with_making(mut facts: Value, making: &Making) -> Value {
     let Making { estimator, align, z_score, bands, windows } = making;
     facts["estimator"] = json!(estimator);
@@ -102,7 +103,7 @@ fn with_making(mut facts: Value, making: &Making) -> Value {
     facts
 }
 
-/// Prints a value for programs.
+/// Prints a value as JSON.
 pub(crate) fn write_json(out: &mut impl Write, value: &Value) -> Result<(), Failure> {
     Ok(writeln!(out, "{value:#}")?)
 }

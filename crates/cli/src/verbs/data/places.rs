@@ -1,4 +1,4 @@
-//! `fedspd data where`: the folders with data.
+//! `fedspd data where`: the data folders.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -10,13 +10,13 @@ use serde_json::json;
 use super::{Format, write_json};
 use crate::failure::Failure;
 
-/// Options of the question.
+/// Arguments of `fedspd data where`.
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// A folder to search first.
+    /// Folder to search first.
     #[arg(long)]
     root: Option<PathBuf>,
-    /// How the answer is printed.
+    /// Format of the printed result.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }
@@ -24,7 +24,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
     let locations = Locations::new(arguments.root.as_deref(), &Environment::from_env());
     let downloads = locations.download_target();
-    // Not every path is text; json! would panic at one that is not.
+    // Not every path is valid text; json! would panic at such a path.
     let name = |path: &Path| path.display().to_string();
     if arguments.format == Format::Json {
         let searched: Vec<String> = locations.folders().iter().map(|folder| name(folder)).collect();
@@ -37,7 +37,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     }
     match downloads {
         Some(folder) => writeln!(out, "downloads go to:\n  {}", folder.display())?,
-        None => writeln!(out, "downloads have no place: set FEDSPD_DATA")?,
+        None => writeln!(out, "no folder for downloads: set FEDSPD_DATA")?,
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! `fedspd data prepare`: from recordings to covariances or trials.
+//! `fedspd data prepare`: covariances or trials from recordings.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -19,70 +19,75 @@ use crate::interrupt;
 use crate::printable::printable;
 use crate::progress::{Bar, Shown};
 
-/// How many different annotations the summary lists.
+/// Largest number of annotations that the summary lists.
 const SHOWN: usize = 8;
 
-/// Options of preparation.
+/// Arguments of `fedspd data prepare`.
 #[derive(Args)]
 #[allow(clippy::struct_excessive_bools)] // flags of a command line
 pub(crate) struct Arguments {
     #[command(flatten)]
     chosen: Chosen,
-    /// The file to write.
+    /// Output file (.npz).
     #[arg(long)]
     out: PathBuf,
     /// Write covariances (the default).
     #[arg(long, conflicts_with = "trials")]
     covariances: bool,
-    /// Write filtered trials with all their samples instead, as float32.
+    /// Write filtered trials with all samples instead, as float32.
     #[arg(long)]
     trials: bool,
-    /// How covariances are estimated: sample, oas, ledoit-wolf, or shrinkage:S with S between 0 and 1.
+    /// Estimator of covariances: sample, oas, ledoit-wolf, or shrinkage:S with S between 0 and 1.
     #[arg(long, default_value_t = Estimator::Sample, conflicts_with = "trials")]
     estimator: Estimator,
-    /// Align each subject on all its trials, without labels: riemannian or log-euclidean for covariances, euclidean for trials.
+    /// Align each subject on all its trials, without labels. Use riemannian or log-euclidean for
+    /// covariances, euclidean for trials.
     #[arg(long, value_enum)]
     align: Option<Align>,
-    /// Scale each channel of each trial to mean 0 and deviation 1.
+    /// Scale each channel of each trial to mean 0 and standard deviation 1.
     #[arg(long, requires = "trials")]
     z_score: bool,
-    /// A frequency band such as 8-32, in hertz, instead of the dataset's; several give several covariances per trial.
+    /// Frequency band in hertz, such as 8-32, instead of the dataset's. Several bands give several
+    /// covariances per trial.
     #[arg(long = "band", value_parser = pair, value_name = "LOW-HIGH")]
     bands: Vec<[f64; 2]>,
-    /// A time window such as 0.5-1 or -0.5..0.5, in seconds after the cue, without its last sample unless it is the whole trial; several give several covariances per trial.
+    /// Time window in seconds after the cue, such as 0.5-1 or -0.5..0.5. Its last sample is left
+    /// out, unless it is the whole trial. Several windows give several covariances per trial.
     #[arg(
         long = "window", value_parser = pair, value_name = "START-END", conflicts_with = "trials", allow_hyphen_values = true
     )]
     windows: Vec<[f64; 2]>,
-    /// Also write the rank, the smallest and largest eigenvalue and the condition number of each covariance (before alignment) to this CSV file.
+    /// Also write a CSV file with rank, smallest and largest eigenvalue and condition number of
+    /// each covariance (before alignment).
     #[arg(long, value_name = "FILE.csv", conflicts_with = "trials")]
     quality: Option<PathBuf>,
-    /// Resample recordings at another rate instead of refusing them, as `scipy.signal.resample_poly` and MNE's `raw.resample(method="polyphase")` do.
+    /// Resample recordings at another rate instead of refusing them. The method is that of
+    /// `scipy.signal.resample_poly` and MNE's `raw.resample(method="polyphase")`.
     #[arg(long)]
     resample: bool,
-    /// Threads; as many as the machine has if absent.
+    /// Number of threads (default: all cores).
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
-    /// How progress is shown.
+    /// Display of progress.
     #[arg(long, value_enum, default_value_t = Shown::Auto)]
     progress: Shown,
-    /// How the summary is printed.
+    /// Format of the printed summary.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Align {
-    /// To the affine-invariant mean of its covariances.
+    /// By the affine-invariant mean of the subject's covariances.
     Riemannian,
-    /// To the log-Euclidean mean of its covariances.
+    /// By the log-Euclidean mean of the subject's covariances.
     LogEuclidean,
-    /// To the mean of `X X^T`, for trials.
+    /// By the mean of `X X^T`, for trials.
     Euclidean,
 }
 
 impl Align {
-    /// What it is called in files and messages.
+    /// Returns the alignment as named in files and messages.
     fn alignment(self) -> Alignment {
         match self {
             Self::Riemannian => Alignment::Riemannian,
@@ -92,9 +97,9 @@ impl Align {
     }
 }
 
-/// Two numbers with a dash or two dots between. The first may be negative.
+/// Parses two numbers with a dash or two dots between. The first may be negative.
 fn pair(text: &str) -> Result<[f64; 2], String> {
-    // A dash at the beginning is a minus.
+    // A dash at the start is a minus sign.
     let dash = || {
         let (place, _) = text.char_indices().skip(1).find(|(_, letter)| *letter == '-')?;
         Some((&text[..place], &text[place + 1..]))
@@ -112,7 +117,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
         (Some(Align::LogEuclidean), false) => Some(SpdMetric::LogEuclidean),
         (Some(align), trials) => return Err(mismatch(align, trials)),
     };
-    // Nobody means to replace a recording or a device by prepared data.
+    // Protects recordings and devices from being overwritten.
     if arguments.out.extension().is_none_or(|extension| extension != "npz") {
         let out = arguments.out.display();
         return Err(Failure::Usage(format!("--out is {out}; prepared data are .npz files")));
@@ -171,7 +176,7 @@ fn prepare(arguments: &Arguments, metric: Option<SpdMetric>) -> Result<Done, Fai
         let features = Features { bands, windows: arguments.windows.clone(), estimator: arguments.estimator };
         let (names, mut qualities) = (features.names(plan.definition().interval), Vec::new());
         let saved = plan.save_covariances(&features, metric, &arguments.out, &bar, &mut qualities);
-        // The report is wanted most where covariances are no good, and nothing else is written.
+        // Writes the report even if bad covariances abort the export.
         let all_measured = qualities.len() == plan.trials() * names.len();
         if let Some(path) = arguments.quality.as_ref().filter(|_| all_measured) {
             report::write(path, &plan.about(SQUARE_MICROVOLTS), &names, &qualities)?;
@@ -182,7 +187,7 @@ fn prepare(arguments: &Arguments, metric: Option<SpdMetric>) -> Result<Done, Fai
     Ok(Done { plan, about, quality, seconds: start.elapsed().as_secs_f64() })
 }
 
-/// Aligns and scales the trials of a subject, as asked for.
+/// Aligns and scales the trials of a subject, as requested.
 fn change(arguments: &Arguments, trials: &mut Trials) -> Result<(), fedspd_eeg::Error> {
     if arguments.align.is_some() {
         trials.align()?;
@@ -234,13 +239,13 @@ impl Done {
             let called = annotations.iter().map(|text| format!("{text:?}")).collect::<Vec<_>>().join(" or ");
             let why =
                 match plan.dropped.iter().filter(|dropped| annotations.contains(&&*dropped.text)).count() {
-                    0 => format!("; is {called} what the files have?"),
+                    0 => format!("; do the files contain {called}?"),
                     dropped => format!(": all {dropped} of {called} were dropped"),
                 };
             writeln!(out, "  warning: class {class:?} has no trials{why}")?;
         }
         for path in plan.without_trials() {
-            writeln!(out, "  warning: {} gives no trial", path.display())?;
+            writeln!(out, "  warning: {} has no trials", path.display())?;
         }
         if !plan.ignored.is_empty() {
             writeln!(out, "  ignored: {} (of no class)", listed(&plan.ignored))?;
@@ -283,7 +288,8 @@ fn kind(arguments: &Arguments) -> &'static str {
     if arguments.trials { "trials" } else { "covariances" }
 }
 
-/// Annotations with how often they are there, in one line: a recording may have hundreds.
+/// Lists annotations with their counts on one line, shortened, because a recording may have
+/// hundreds.
 fn listed(annotations: &BTreeMap<String, usize>) -> String {
     let shown = annotations.iter().take(SHOWN).map(|(text, count)| format!("{text:?} x {count}"));
     let shown = shown.collect::<Vec<_>>().join(", ");

@@ -1,4 +1,4 @@
-//! The quality of each covariance, as a table for spreadsheets and programs.
+//! Table of the quality of each covariance, for spreadsheets and programs.
 
 use std::fmt::Write;
 use std::io::ErrorKind;
@@ -8,7 +8,7 @@ use fedspd_eeg::{About, Origin, Quality};
 
 use crate::failure::Failure;
 
-/// Says before the work what [`write`] could only say after it.
+/// Checks the folder before the work, because [`write`] would fail only after it.
 pub(super) fn check_folder(path: &Path) -> Result<(), Failure> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let refused = match std::fs::metadata(folder) {
@@ -45,13 +45,13 @@ pub(super) fn write(
         }
     }
     fedspd_run::atomic::write(path, text.as_bytes()).map_err(|error| match error {
-        // Judged as those of the data are: a wrong folder is the user's, a full disk the machine's.
+        // As for data files: a wrong folder is the user's fault, a full disk the machine's.
         fedspd_run::Error::File { path, source } => fedspd_eeg::Error::File { path, source }.into(),
         other => fedspd_experiment::Error::from(other).into(),
     })
 }
 
-/// A cell of a CSV: in quotes if it would be taken for several.
+/// Formats a CSV cell, in quotes if it needs them.
 fn cell(word: &str) -> String {
     if word.contains([',', '"', '\n', '\r']) {
         return format!("\"{}\"", word.replace('"', "\"\""));

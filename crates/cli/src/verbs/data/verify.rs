@@ -1,4 +1,4 @@
-//! `fedspd data verify`: are the files those that were published?
+//! `fedspd data verify`: comparison of files with their checksums.
 
 use std::io::Write;
 
@@ -10,12 +10,12 @@ use serde_json::json;
 use super::{Chosen, Format, write_json};
 use crate::failure::Failure;
 
-/// Options of the comparison.
+/// Arguments of `fedspd data verify`.
 #[derive(Args)]
 pub(crate) struct Arguments {
     #[command(flatten)]
     chosen: Chosen,
-    /// How the result is printed.
+    /// Format of the printed result.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }
@@ -56,7 +56,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
         }
         writeln!(
             out,
-            "{good} files are right, {wrong} wrong, {missing} missing, {unchecked} there without a checksum"
+            "files: {good} correct, {wrong} wrong, {missing} missing, {unchecked} without a checksum"
         )?;
     }
     if wrong + missing > 0 { Err(Failure::WrongFiles { wrong, missing }) } else { Ok(()) }

@@ -1,4 +1,4 @@
-//! `fedspd flower`: apps for training across machines.
+//! `fedspd flower`: Flower apps for training across machines.
 
 use std::fs;
 use std::io::Write;
@@ -10,7 +10,7 @@ use fedspd_experiment::config::template;
 use super::new::unwritten;
 use crate::failure::Failure;
 
-/// What to do.
+/// Arguments of `fedspd flower`.
 #[derive(Args)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -19,9 +19,9 @@ pub(crate) struct Arguments {
 
 #[derive(Subcommand)]
 enum Verb {
-    /// Write a Flower app that is ready to run, with a commented configuration.
+    /// Write a Flower app, ready to run, with a commented configuration.
     New {
-        /// The folder of the app, which must not be there yet.
+        /// Folder of the app, which must not exist yet.
         folder: PathBuf,
     },
 }
@@ -51,11 +51,11 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     let shown = folder.display();
     Ok(writeln!(
         out,
-        "{shown} is there. What is trained is in {shown}/fedspd_app/experiment.toml, how it is deployed in {shown}/pyproject.toml; run it with `python -m fedspd.flower run {shown}`."
+        "Wrote {shown}. Edit the experiment in {shown}/fedspd_app/experiment.toml and the deployment in {shown}/pyproject.toml. Run it with `python -m fedspd.flower run {shown}`."
     )?)
 }
 
-/// Text as TOML has it.
+/// Quotes text as a TOML string.
 fn toml_text(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }

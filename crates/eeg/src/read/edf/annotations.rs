@@ -1,10 +1,11 @@
-//! Time-stamped annotation lists, as EDF+ calls them: in place of samples, a signal holds
+//! Time-stamped annotation lists of EDF+. In place of samples, a signal holds
 //!
 //! ```text
 //! onset [0x15 duration] 0x14 text 0x14 text 0x14 ... 0x00
 //! ```
 //!
-//! and zeros after the last list. The first list of a record begins with an empty text: it tells when the record begins.
+//! and zeros after the last list. The first list of a record begins with an empty text: its onset
+//! is the start time of the record.
 
 use std::ops::Range;
 
@@ -12,34 +13,34 @@ use super::fault::EdfFault;
 use super::header::EdfHeader;
 use crate::Annotation;
 
-/// Between an onset and its duration.
+/// The byte between an onset and its duration.
 const BEFORE_DURATION: u8 = 0x15;
-/// After the times, and after every text.
+/// The byte after the times, and after every text.
 const END_OF_PART: u8 = 0x14;
 
 /// Collects the annotations of a file, record by record.
 pub(super) struct Notes {
     signals: Vec<NoteSignal>,
-    /// What of each record is needed: from the first byte of the first such signal to the last of the last one.
+    /// The required bytes of each record: from the first annotation signal to the last.
     span: Range<usize>,
-    /// When the first record begins.
+    /// The start time of the first record.
     origin: f64,
-    /// Those of each signal.
+    /// The annotations of each signal.
     annotations: Vec<Vec<Annotation>>,
 }
 
 struct NoteSignal {
     index: usize,
     label: String,
-    /// Where it is in the span.
+    /// Its bytes in the span.
     bytes: Range<usize>,
 }
 
-/// One list: when, for how long, what.
+/// One list: onset, duration and texts.
 struct List<'a> {
     onset: f64,
     duration: f64,
-    /// Each ends with [`END_OF_PART`].
+    /// The texts; each ends with [`END_OF_PART`].
     texts: &'a str,
 }
 
@@ -59,12 +60,12 @@ impl Notes {
         Self { signals, span: start..end, origin: 0.0, annotations }
     }
 
-    /// What of each record is needed; empty if there are no annotations.
+    /// The required bytes of each record; empty if there are no annotations.
     pub(super) fn span(&self) -> Range<usize> {
         self.span.clone()
     }
 
-    /// When a record begins; none if it does not say. `bytes` is its span.
+    /// The start time of a record; `None` if it has none. `bytes` is its span.
     pub(super) fn time(&self, record: usize, bytes: &[u8]) -> Result<Option<f64>, EdfFault> {
         let Some(signal) = self.signals.first() else { return Ok(None) };
         let first = signal.lists(record, bytes).next().transpose()?;
@@ -72,10 +73,10 @@ impl Notes {
         Ok(time.map(|list| list.onset))
     }
 
-    /// Adds what a record holds. `bytes` is its span.
+    /// Adds the annotations of a record. `bytes` is its span.
     pub(super) fn add(&mut self, record: usize, bytes: &[u8]) -> Result<(), EdfFault> {
         if record == 0 {
-            // A continuous file that does not say when it begins, begins at its start.
+            // A continuous file without a start time begins at 0.
             self.origin = self.time(record, bytes)?.unwrap_or(0.0);
         }
         for (signal, annotations) in self.signals.iter().zip(&mut self.annotations) {
@@ -92,7 +93,7 @@ impl Notes {
         Ok(())
     }
 
-    /// In MNE's order, which for those of equal times is signal by signal.
+    /// Returns the annotations in MNE's order. Those with equal times are ordered by signal.
     pub(super) fn finish(self) -> Vec<Annotation> {
         let mut annotations = self.annotations.concat();
         annotations.sort_by(Annotation::order);
@@ -101,7 +102,7 @@ impl Notes {
 }
 
 impl NoteSignal {
-    /// The lists of a record.
+    /// Iterates over the lists of a record.
     fn lists<'a>(
         &'a self,
         record: usize,
@@ -148,7 +149,8 @@ fn list(bytes: &[u8]) -> Result<List<'_>, &'static str> {
     Ok(List { onset: if sign == b'-' { -onset } else { onset }, duration, texts })
 }
 
-/// Digits, with or without a decimal point and more digits: nothing else that Rust would take for a number.
+/// Parses digits with an optional decimal point and more digits. Rejects every other notation that
+/// Rust accepts.
 fn seconds(bytes: &[u8]) -> Option<f64> {
     if !bytes.first()?.is_ascii_digit() || !bytes.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'.')) {
         return None;

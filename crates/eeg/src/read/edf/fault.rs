@@ -1,4 +1,4 @@
-//! What can be wrong with an EDF or BDF file.
+//! Faults of an EDF or BDF file.
 
 use std::fmt;
 use std::io;
@@ -8,154 +8,154 @@ use thiserror::Error;
 
 use super::gaps::Gap;
 
-/// Why a file could not be read as EDF or BDF.
+/// Faults of reading a file as EDF or BDF.
 ///
 /// Signals and records count from zero.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum EdfFault {
-    /// The system could not read it.
+    /// The system could not read the file.
     #[error(transparent)]
     System(#[from] io::Error),
-    /// It is a folder.
+    /// The path is a folder.
     #[error("a folder, not a file")]
     Folder,
-    /// It has no bytes at all.
+    /// The file is empty.
     #[error("an empty file")]
     Empty,
-    /// It does not begin as these formats do.
+    /// The file does not begin like these formats.
     #[error("not an EDF or BDF file: it begins with \"{start}\"")]
     Foreign {
-        /// Its first bytes, those that are not ASCII escaped.
+        /// Its first bytes; those that are not ASCII are escaped.
         start: String,
     },
-    /// It ends within its header.
+    /// The file ends within its header.
     #[error("cut off in its header: the header takes {needed} bytes, the file has {found}")]
     ShortHeader {
-        /// What the header takes.
+        /// The length of the header.
         needed: u64,
-        /// What is there.
+        /// The length of the file.
         found: u64,
     },
-    /// A number of the header has bytes that no number has.
+    /// A number of the header has a byte that is not ASCII.
     #[error("the {field} has the byte 0x{byte:02x}, which is not ASCII")]
     NotAscii {
-        /// Where.
+        /// The header field.
         field: Field,
         /// The first such byte.
         byte: u8,
     },
-    /// A number of the header cannot be understood.
+    /// A number of the header is not valid.
     #[error("the {field} is {text:?}, not {expected}")]
     Number {
-        /// Where.
+        /// The header field.
         field: Field,
-        /// What it says.
+        /// Its text.
         text: String,
-        /// What it must be.
+        /// The expected kind of number.
         expected: &'static str,
     },
-    /// The header's own size and its number of signals contradict each other.
+    /// The declared size of the header contradicts the number of signals.
     #[error("the header claims to take {declared} bytes, but with {signals} signals it takes {expected}")]
     HeaderSize {
-        /// What it says.
+        /// The declared value.
         declared: i64,
-        /// What follows from the number of signals.
+        /// The size by the number of signals.
         expected: u64,
         /// The number of signals.
         signals: u64,
     },
-    /// The number of signals makes no sense.
+    /// The number of signals is not positive.
     #[error("the header declares {declared} signals; there must be at least 1")]
     SignalCount {
-        /// What it says.
+        /// The declared value.
         declared: i64,
     },
-    /// The duration of a record makes no sense.
-    #[error("a record lasts {seconds:?} s, which gives its signals no rate")]
+    /// The duration of a record is not valid.
+    #[error("a record lasts {seconds:?} s, so its signals have no sampling rate")]
     RecordDuration {
-        /// What the header says.
+        /// The value in the header.
         seconds: f64,
     },
-    /// A number of samples makes no sense.
+    /// The number of samples per record is not positive.
     #[error("signal {signal} (`{label}`) has {declared} samples per record; there must be at least 1")]
     SampleCount {
-        /// Which signal.
+        /// The signal.
         signal: usize,
         /// Its label.
         label: String,
-        /// What the header says.
+        /// The value in the header.
         declared: i64,
     },
     /// Records are missing.
     #[error(
-        "cut off: of the {declared} records declared, {present} are there and {missing} bytes of the others are missing"
+        "cut off: the header declares {declared} records, the file has {present} (missing bytes: {missing})"
     )]
     Truncated {
         /// The number of records in the header.
         declared: u64,
-        /// The number of whole records in the file.
+        /// The number of complete records in the file.
         present: u64,
-        /// How many bytes the file is too short.
+        /// The number of missing bytes.
         missing: u64,
     },
     /// There are more records than declared.
-    #[error("{declared} records are declared, but {present} are there ({extra} bytes too many)")]
+    #[error("the header declares {declared} records, the file has {present} ({extra} bytes too many)")]
     Trailing {
         /// The number of records in the header.
         declared: u64,
-        /// The number of whole records in the file.
+        /// The number of complete records in the file.
         present: u64,
-        /// How many bytes the file is too long.
+        /// The number of surplus bytes.
         extra: u64,
     },
-    /// It became shorter meanwhile.
+    /// The file became shorter during reading.
     #[error("cut off in record {record} while it was read")]
     Shrank {
-        /// Which record could not be read.
+        /// The record that could not be read.
         record: usize,
     },
-    /// Its samples do not fit into memory.
-    #[error("its samples take {bytes} bytes of memory, more than there is")]
+    /// The samples do not fit into memory.
+    #[error("its samples take {bytes} bytes of memory, more than is available")]
     Memory {
-        /// What they take.
+        /// The bytes required.
         bytes: u128,
     },
-    /// No signal was asked for.
+    /// No signal is selected.
     #[error("no signal is selected")]
     NoSignal,
-    /// A signal that does not exist was asked for.
+    /// The selected signal does not exist.
     #[error("signal {signal} is selected, but there are {signals} signals (counted from 0)")]
     UnknownSignal {
-        /// Which one.
+        /// The selected signal.
         signal: usize,
         /// The number of signals.
         signals: usize,
     },
-    /// A signal without samples was asked for.
+    /// The selected signal has no samples.
     #[error("signal {signal} (`{label}`) holds annotations, not samples")]
     AnnotationSignal {
-        /// Which signal.
+        /// The signal.
         signal: usize,
         /// Its label.
         label: String,
     },
-    /// Signals of different rates were asked for at once.
+    /// The selected signals have different sampling rates.
     #[error(
         "signal {first} (`{first_label}`) has {first_sfreq} samples per second, signal {second} (`{second_label}`) has {second_sfreq}"
     )]
     Rates {
-        /// The first signal that was asked for.
+        /// The first selected signal.
         first: usize,
         /// Its label.
         first_label: String,
-        /// Its rate.
+        /// Its sampling rate.
         first_sfreq: f64,
-        /// The first of those with another rate.
+        /// The first signal with another rate.
         second: usize,
         /// Its label.
         second_label: String,
-        /// Its rate.
+        /// Its sampling rate.
         second_sfreq: f64,
     },
     /// The digital range of a signal is empty.
@@ -163,7 +163,7 @@ pub enum EdfFault {
         "signal {signal} (`{label}`) has the digital minimum {minimum}, which is not below its maximum {maximum}"
     )]
     DigitalRange {
-        /// Which signal.
+        /// The signal.
         signal: usize,
         /// Its label.
         label: String,
@@ -172,12 +172,12 @@ pub enum EdfFault {
         /// The digital maximum.
         maximum: i32,
     },
-    /// The physical range of a signal is empty, or it makes numbers that `f64` does not have.
+    /// The physical range of a signal is empty, or gives values that are not finite.
     #[error(
         "signal {signal} (`{label}`) cannot be scaled to its physical minimum {minimum:?} and maximum {maximum:?}"
     )]
     PhysicalRange {
-        /// Which signal.
+        /// The signal.
         signal: usize,
         /// Its label.
         label: String,
@@ -186,42 +186,42 @@ pub enum EdfFault {
         /// The physical maximum.
         maximum: f64,
     },
-    /// Annotations cannot be understood.
+    /// An annotation is not valid.
     #[error("record {record}, byte {byte} of signal {signal} (`{label}`): {problem}")]
     Annotation {
-        /// Which record.
+        /// The record.
         record: usize,
-        /// Which signal.
+        /// The signal.
         signal: usize,
         /// Its label.
         label: String,
-        /// Where in the signal's part of the record the annotation begins.
+        /// The byte within the signal's part of the record at which the annotation begins.
         byte: usize,
-        /// What is wrong with it.
+        /// The fault.
         problem: &'static str,
     },
-    /// A record of a discontinuous file does not say when it begins.
-    #[error("discontinuous, but record {record} does not say when it begins")]
+    /// A record of a discontinuous file has no start time.
+    #[error("discontinuous, but record {record} has no start time")]
     NoTime {
-        /// Which record.
+        /// The record.
         record: usize,
     },
-    /// Records do not follow each other.
+    /// Records are not contiguous.
     #[error("{}", gaps(*count, first))]
     Gaps {
-        /// How many gaps there are.
+        /// The number of gaps.
         count: usize,
-        /// The first of them.
+        /// The first gaps.
         first: Vec<Gap>,
     },
 }
 
-/// A number in the header.
+/// A number field of the header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// What it is.
+    /// Its name.
     pub name: &'static str,
-    /// Whose it is, if not the whole file's.
+    /// Its signal; `None` for a field of the whole file.
     pub signal: Option<usize>,
 }
 
@@ -235,7 +235,7 @@ impl fmt::Display for Field {
 }
 
 impl EdfFault {
-    /// The error of this fault in a file.
+    /// Returns the error of this fault for a file.
     pub fn at(self, path: &Path) -> crate::Error {
         match self {
             Self::System(source) => crate::Error::File { path: path.to_owned(), source },
@@ -243,7 +243,7 @@ impl EdfFault {
         }
     }
 
-    /// What the user can do about it, if there is something to say.
+    /// Returns a hint for the user, if there is one.
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::Folder => "name the file in it",
@@ -282,7 +282,7 @@ impl EdfFault {
     }
 }
 
-/// What a file is that is not EDF, if it tells, and what can be done with it.
+/// Recognises another format by its first bytes, and returns a hint.
 fn foreign(start: &str) -> Option<&'static str> {
     let known = [
         ("GDF", "a GDF file: export the recording as EDF"),
@@ -300,8 +300,8 @@ fn gaps(count: usize, first: &[Gap]) -> String {
     let list: Vec<String> = first.iter().map(ToString::to_string).collect();
     let (list, more) = (list.join(", "), count.saturating_sub(first.len()));
     match (count, more) {
-        (1, _) => format!("its records do not follow each other: {list}"),
-        (_, 0) => format!("its records do not follow each other {count} times: {list}"),
-        _ => format!("its records do not follow each other {count} times: {list} and {more} more"),
+        (1, _) => format!("its records are not contiguous: {list}"),
+        (_, 0) => format!("its records are not contiguous in {count} places: {list}"),
+        _ => format!("its records are not contiguous in {count} places: {list} and {more} more"),
     }
 }

@@ -1,19 +1,20 @@
-//! Where records do not follow each other.
+//! Gaps between records.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// How far a record may begin from where the one before it ended, in samples of the fastest signal. The times of records are decimal
-/// numbers with the digits that a program chose to write; less than half a sample cannot be told from rounding.
+/// The largest accepted distance between the end of a record and the start of the next, in samples
+/// of the fastest signal. Start times are decimal numbers with as many digits as the program wrote;
+/// less than half a sample may be rounding.
 const LARGEST_ROUNDING: f64 = 0.5;
 
-/// A place where a record does not begin when the one before it ends.
+/// A gap: a record that does not begin at the end of the previous one.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Gap {
-    /// The record after it.
+    /// The record after the gap.
     pub record: usize,
-    /// When it begins, in seconds after the first sample.
+    /// Its start, in seconds after the first sample.
     pub start: f64,
     /// Its length in seconds; negative if the records overlap.
     pub duration: f64,
@@ -21,7 +22,7 @@ pub struct Gap {
 
 impl fmt::Display for Gap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Differences of decimal numbers: nothing below a microsecond is more than rounding.
+        // These are differences of decimal numbers: digits below a microsecond are rounding.
         let microseconds = |seconds: f64| (seconds * 1e6).round() / 1e6;
         let (start, duration) = (microseconds(self.start), microseconds(self.duration));
         if duration < 0.0 {
@@ -31,9 +32,11 @@ impl fmt::Display for Gap {
     }
 }
 
-/// The gaps between records that begin at these times and last that long, each with as many samples of the fastest signal.
+/// Returns the gaps between records that begin at `times` and last `duration`. `samples` is the
+/// number of samples of the fastest signal in a record.
 ///
-/// A record is compared with its place counted from the last gap, so that small differences add up and are noticed.
+/// A record is compared with its expected start since the last gap, so that small differences add
+/// up and are detected.
 pub(super) fn gaps(times: &[f64], duration: f64, samples: usize) -> Vec<Gap> {
     let tolerance = LARGEST_ROUNDING * duration / samples as f64;
     let (mut found, mut late) = (Vec::new(), 0.0);

@@ -1,18 +1,19 @@
-//! What the header says, checked against the length of the file.
+//! The header, checked against the length of the file.
 
 use std::io::{Read, Seek, SeekFrom};
 use std::ops::Range;
 
 use super::fault::{EdfFault, Field};
 
-/// The part of the header that every file has, and also what each signal adds to it.
+/// The size of the fixed part of the header, and of the part of each signal.
 const BLOCK: u64 = 256;
-/// What every file begins with: a version, which tells the width of samples.
+/// The length of the version, the first field. It determines the width of samples.
 const VERSION: usize = 8;
-/// The labels of signals that hold annotations.
+/// The labels of annotation signals.
 const ANNOTATIONS: [&str; 2] = ["EDF Annotations", "BDF Annotations"];
 
-/// The members of the family. They share their layout; BDF has wider samples, and the plus is for annotations.
+/// The formats of the family. They share their layout; BDF has wider samples, and the plus stands
+/// for annotations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EdfFormat {
     /// EDF: samples of 16 bits.
@@ -37,7 +38,7 @@ impl std::fmt::Display for EdfFormat {
 }
 
 impl EdfFormat {
-    /// The bytes of a sample.
+    /// The bytes per sample.
     pub fn sample_bytes(self) -> usize {
         match self {
             Self::Edf | Self::EdfPlus => 2,
@@ -45,7 +46,7 @@ impl EdfFormat {
         }
     }
 
-    /// The one with annotations.
+    /// The variant with annotations.
     fn plus(self) -> Self {
         match self {
             Self::Edf | Self::EdfPlus => Self::EdfPlus,
@@ -54,54 +55,58 @@ impl EdfFormat {
     }
 }
 
-/// What a file says about itself. The identity of the patient is not kept: nothing here needs it.
+/// The header of a file. The patient's identity is not kept, because nothing here needs it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EdfHeader {
-    /// Which member of the family it is.
+    /// The format.
     pub format: EdfFormat,
-    /// Whether records follow each other without gaps by declaration. If not, they still may.
+    /// Whether the file declares its records as contiguous. A file that does not may still be
+    /// contiguous.
     pub continuous: bool,
-    /// When it begins, as written: day, month and year, two digits each, if the program kept to the format.
+    /// The start date as written: day, month and year, two digits each, if the program follows the
+    /// format.
     pub start_date: String,
-    /// When it begins, as written: hours, minutes and seconds, two digits each, if the program kept to the format.
+    /// The start time as written: hours, minutes and seconds, two digits each, if the program
+    /// follows the format.
     pub start_time: String,
     /// The number of records.
     pub records: usize,
-    /// The duration of each, in seconds.
+    /// The duration of a record, in seconds.
     pub record_duration: f64,
-    /// What each record holds.
+    /// The signals of each record.
     pub signals: Vec<EdfSignal>,
 }
 
-/// What a file says about a signal.
+/// The header of a signal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EdfSignal {
-    /// Its name, without the blanks around it.
+    /// Its name, without surrounding blanks.
     pub label: String,
-    /// What it was measured with.
+    /// The transducer.
     pub transducer: String,
     /// Its physical dimension, such as `uV`.
     pub unit: String,
-    /// The physical value of the digital minimum. It may be above the maximum: then the polarity is inverted.
+    /// The physical value of the digital minimum. If it exceeds the maximum, the polarity is
+    /// inverted.
     pub physical_minimum: f64,
     /// The physical value of the digital maximum.
     pub physical_maximum: f64,
-    /// The smallest number a sample may have.
+    /// The smallest digital value of a sample.
     pub digital_minimum: i32,
-    /// The largest number a sample may have.
+    /// The largest digital value of a sample.
     pub digital_maximum: i32,
-    /// What it was filtered with.
+    /// The filter applied at recording.
     pub prefilter: String,
-    /// How many samples a record holds; for annotations, of how many samples they take the place.
+    /// The number of samples per record; for annotations, the equivalent number.
     pub samples_per_record: usize,
     /// Whether it holds annotations instead of samples.
     pub annotations: bool,
-    /// Where it is in a record.
+    /// Its bytes within a record.
     pub(super) bytes: Range<usize>,
 }
 
 impl EdfHeader {
-    /// The samples per second of a signal; none if there is no such signal, or if it holds annotations.
+    /// The sampling rate of a signal; `None` if the signal does not exist or holds annotations.
     pub fn sfreq(&self, signal: usize) -> Option<f64> {
         let signal = self.signals.get(signal).filter(|signal| !signal.annotations)?;
         Some(signal.samples_per_record as f64 / self.record_duration)
@@ -112,7 +117,7 @@ impl EdfHeader {
         (0..self.signals.len()).filter(|&signal| !self.signals[signal].annotations)
     }
 
-    /// The bytes before the first record.
+    /// The number of bytes before the first record.
     pub(super) fn bytes(&self) -> u64 {
         BLOCK * (1 + self.signals.len() as u64)
     }
@@ -121,7 +126,7 @@ impl EdfHeader {
         self.signals.last().map_or(0, |signal| signal.bytes.end)
     }
 
-    /// Reads and checks it. Nothing is allocated that the length of the file does not cover.
+    /// Reads and checks the header. Allocations never exceed the length of the file.
     pub(super) fn read<R: Read + Seek>(reader: &mut R) -> Result<Self, EdfFault> {
         let length = reader.seek(SeekFrom::End(0))?;
         reader.seek(SeekFrom::Start(0))?;
@@ -171,13 +176,13 @@ impl EdfHeader {
     }
 }
 
-/// The format without the plus, from the first bytes of the file.
+/// The format without the plus, by the first bytes of the file.
 fn format(start: &[u8]) -> Result<EdfFormat, EdfFault> {
     if start.is_empty() {
         return Err(EdfFault::Empty);
     }
     let version = &start[..start.len().min(VERSION)];
-    // A file may end within its version.
+    // The file may end within its version.
     if b"\xffBIOSEMI".starts_with(version) {
         return Ok(EdfFormat::Bdf);
     }
@@ -187,11 +192,11 @@ fn format(start: &[u8]) -> Result<EdfFormat, EdfFault> {
     Err(EdfFault::Foreign { start: version.escape_ascii().to_string() })
 }
 
-/// What the header says about each signal: first all labels, then all transducers and so on.
+/// Parses the headers of all signals: first all labels, then all transducers and so on.
 fn signals(block: &[u8], count: usize, sample_bytes: usize) -> Result<Vec<EdfSignal>, EdfFault> {
     let mut end = 0;
     let signal = |signal| {
-        // `start` is the sum of the widths of the fields before.
+        // `start` is the sum of the widths of all previous fields.
         let bytes = |start: usize, width: usize| &block[start * count + width * signal..][..width];
         let number = |name, start| (Field { name, signal: Some(signal) }, bytes(start, 8));
         let label = text(bytes(0, 16));
@@ -220,7 +225,8 @@ fn signals(block: &[u8], count: usize, sample_bytes: usize) -> Result<Vec<EdfSig
     (0..count).map(signal).collect()
 }
 
-/// Signals must have a rate. A file that holds nothing but annotations may have records without duration.
+/// Checks that signals have a sampling rate. In a file with annotations only, records may have no
+/// duration.
 fn check_duration(seconds: f64, signals: &[EdfSignal]) -> Result<(), EdfFault> {
     let sampled = signals.iter().filter(|signal| !signal.annotations);
     let most = sampled.map(|signal| signal.samples_per_record).max();
@@ -231,7 +237,7 @@ fn check_duration(seconds: f64, signals: &[EdfSignal]) -> Result<(), EdfFault> {
     if sound { Ok(()) } else { Err(EdfFault::RecordDuration { seconds }) }
 }
 
-/// The number of records that is declared. By the format, -1 is one that is not known yet.
+/// The declared number of records. By the format, -1 means that it is not known yet.
 fn record_count(number: (Field, &[u8])) -> Result<Option<u64>, EdfFault> {
     let declared = whole(number)?;
     if declared == -1 {
@@ -245,10 +251,11 @@ fn record_count(number: (Field, &[u8])) -> Result<Option<u64>, EdfFault> {
     })
 }
 
-/// The number of records, from the one declared and the bytes that are there. Less than a record at the end is padding.
+/// The number of records, from the declared number and the bytes present. An incomplete record at
+/// the end is padding.
 fn records(declared: Option<u64>, there: u64, record_bytes: u64) -> Result<usize, EdfFault> {
     let present = there / record_bytes;
-    // The program that wrote it was stopped: what is there is all there is.
+    // The writing program was stopped, so the file has no further records.
     let declared = declared.unwrap_or(present);
     if declared > present {
         let missing = declared.saturating_mul(record_bytes).saturating_sub(there);
@@ -260,14 +267,15 @@ fn records(declared: Option<u64>, there: u64, record_bytes: u64) -> Result<usize
     usize::try_from(present).map_err(|_| EdfFault::Memory { bytes: u128::from(there) })
 }
 
-/// Text of the header. It should be ASCII, but units have a micro sign in UTF-8 or Latin-1, and names have accents.
+/// Decodes text of the header. It should be ASCII, but units have a micro sign in UTF-8 or Latin-1,
+/// and names have accents.
 fn text(bytes: &[u8]) -> String {
     let text =
         str::from_utf8(bytes).map_or_else(|_| bytes.iter().copied().map(char::from).collect(), str::to_owned);
     text.trim_matches(blank).to_owned()
 }
 
-/// What fields are filled up with: blanks by the format, zeros by some programs.
+/// Whether a character is padding: blanks by the format, zeros by some programs.
 fn blank(letter: char) -> bool {
     letter == '\0' || letter.is_whitespace()
 }
@@ -284,14 +292,14 @@ fn whole((field, bytes): (Field, &[u8])) -> Result<i64, EdfFault> {
     text.parse().map_err(|_| EdfFault::Number { field, text: text.to_owned(), expected: "a whole number" })
 }
 
-/// A finite number. Programs in some countries write a comma.
+/// Parses a finite number. Some programs write a decimal comma.
 fn real((field, bytes): (Field, &[u8])) -> Result<f64, EdfFault> {
     let text = ascii((field, bytes))?;
     let number = text.replace(',', ".").parse().ok().filter(|number: &f64| number.is_finite());
     number.ok_or_else(|| EdfFault::Number { field, text: text.to_owned(), expected: "a number" })
 }
 
-/// A whole number. Some programs write it with a decimal point.
+/// Parses a whole number. Some programs write it with a decimal point.
 fn digital((field, bytes): (Field, &[u8])) -> Result<i32, EdfFault> {
     let number = real((field, bytes))?;
     let limits = f64::from(i32::MIN)..=f64::from(i32::MAX);

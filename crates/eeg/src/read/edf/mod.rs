@@ -1,8 +1,10 @@
-//! EDF, EDF+, BDF and BDF+: one layout, samples of 16 or of 24 bits.
+//! EDF, EDF+, BDF and BDF+: one layout, with samples of 16 or 24 bits.
 //!
-//! A header of text, then records of equal duration; each holds some samples of every signal, one signal after the other. The plus
-//! stands for annotations, which are kept in signals of their own ([EDF](https://www.edfplus.info/specs/edf.html),
-//! [EDF+](https://www.edfplus.info/specs/edfplus.html), [BDF](https://www.biosemi.com/faq/file_format.htm)).
+//! A text header is followed by records of equal duration. Each record holds samples of every
+//! signal, one signal after the other. The plus stands for annotations, which have their own
+//! signals ([EDF](https://www.edfplus.info/specs/edf.html),
+//! [EDF+](https://www.edfplus.info/specs/edfplus.html),
+//! [BDF](https://www.biosemi.com/faq/file_format.htm)).
 
 mod annotations;
 mod fault;
@@ -24,10 +26,10 @@ pub use header::{EdfFormat, EdfHeader, EdfSignal};
 
 use crate::{Annotation, Error, Recording, regular};
 
-/// How many gaps an error lists.
+/// The number of gaps listed in an error.
 const LISTED_GAPS: usize = 5;
 
-/// A file whose header has been read and checked. Records are read one at a time, as often as they are asked for.
+/// A file whose header has been read and checked. Records are read one at a time, on demand.
 ///
 /// ```no_run
 /// use fedspd_eeg::read::EdfFile;
@@ -42,7 +44,7 @@ const LISTED_GAPS: usize = 5;
 pub struct EdfFile<R> {
     reader: R,
     header: EdfHeader,
-    /// What is needed of one record.
+    /// The required bytes of one record.
     buffer: Vec<u8>,
 }
 
@@ -50,7 +52,8 @@ impl EdfFile<BufReader<File>> {
     /// Opens a file and reads its header.
     ///
     /// # Errors
-    /// [`Error::File`] if the system cannot read it; [`Error::Edf`] if it is not a sound file of these formats.
+    /// [`Error::File`] if the system cannot read it; [`Error::Edf`] if it is not a valid file of
+    /// these formats.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let open = || {
             let file = regular::open(path)?;
@@ -64,24 +67,25 @@ impl EdfFile<BufReader<File>> {
 }
 
 impl<R: Read + Seek> EdfFile<R> {
-    /// Reads the header of a file that begins where the reader begins.
+    /// Reads the header of a file from the beginning of the reader.
     ///
     /// # Errors
-    /// Faults of the header, and a length that does not fit to it.
+    /// Faults of the header, or a length that contradicts it.
     pub fn new(mut reader: R) -> Result<Self, EdfFault> {
         let header = EdfHeader::read(&mut reader)?;
         Ok(Self { reader, header, buffer: Vec::new() })
     }
 
-    /// What the file says about itself.
+    /// The header.
     pub fn header(&self) -> &EdfHeader {
         &self.header
     }
 
-    /// What was noted, by onset. Onsets are times, also across gaps.
+    /// Reads all annotations, by onset. Onsets are elapsed times, gaps included.
     ///
     /// # Errors
-    /// [`EdfFault::Annotation`]; [`EdfFault::System`] or [`EdfFault::Shrank`] if the file cannot be read any more.
+    /// [`EdfFault::Annotation`]; [`EdfFault::System`] or [`EdfFault::Shrank`] if the file can no
+    /// longer be read.
     pub fn annotations(&mut self) -> Result<Vec<Annotation>, EdfFault> {
         let mut notes = Notes::new(&self.header);
         if notes.span().is_empty() {
@@ -91,10 +95,10 @@ impl<R: Read + Seek> EdfFile<R> {
         Ok(notes.finish())
     }
 
-    /// Where records do not follow each other. Only files that declare themselves discontinuous can have such places.
+    /// Finds the gaps between records. Only files declared as discontinuous can have gaps.
     ///
     /// # Errors
-    /// [`EdfFault::NoTime`] if a record does not say when it begins; as [`Self::annotations`].
+    /// [`EdfFault::NoTime`] if a record has no start time; as [`Self::annotations`].
     pub fn gaps(&mut self) -> Result<Vec<Gap>, EdfFault> {
         let sampled = self.header.sampled().map(|signal| self.header.signals[signal].samples_per_record);
         let Some(most) = sampled.max().filter(|_| !self.header.continuous) else { return Ok(Vec::new()) };
@@ -106,7 +110,7 @@ impl<R: Read + Seek> EdfFile<R> {
         Ok(gaps::gaps(&times, self.header.record_duration, most))
     }
 
-    /// Whether a signal can be read by itself: all that its header can tell.
+    /// Checks by the header whether a signal can be read.
     ///
     /// # Errors
     /// A signal that does not exist, holds annotations, or has no scale.
@@ -114,12 +118,12 @@ impl<R: Read + Seek> EdfFile<R> {
         Selection::new(&self.header, &[signal]).map(|_| ())
     }
 
-    /// The samples of some signals, in microvolts if their unit is a voltage and in their unit if not: sample after sample, each with
-    /// all selected signals in the order asked for.
+    /// Reads the samples of some signals, sample by sample with all signals side by side, in the
+    /// given order. Voltages are in microvolts, other signals in their own unit.
     ///
     /// # Errors
-    /// Signals that do not exist, hold annotations, have different rates or no scale; [`EdfFault::Gaps`]; [`EdfFault::Memory`]; as
-    /// [`Self::gaps`].
+    /// Signals that do not exist, hold annotations, have different rates or no scale;
+    /// [`EdfFault::Gaps`]; [`EdfFault::Memory`]; as [`Self::gaps`].
     pub fn read(&mut self, signals: &[usize]) -> Result<Vec<f64>, EdfFault> {
         let selection = Selection::new(&self.header, signals)?;
         self.refuse_gaps()?;
@@ -131,11 +135,12 @@ impl<R: Read + Seek> EdfFile<R> {
         Ok(samples)
     }
 
-    /// Gives the samples of some signals to `visit`, as [`Self::read`] would return them, but one record after the other, whatever gaps are
-    /// between them.
+    /// Passes the samples of some signals to `visit`, in the layout of [`Self::read`], record by
+    /// record. Gaps between records are ignored.
     ///
     /// # Errors
-    /// Signals that do not exist, hold annotations, have different rates or no scale; as [`Self::annotations`].
+    /// Signals that do not exist, hold annotations, have different rates or no scale; as
+    /// [`Self::annotations`].
     pub fn each(&mut self, signals: &[usize], mut visit: impl FnMut(&[f64])) -> Result<(), EdfFault> {
         let selection = Selection::new(&self.header, signals)?;
         let mut samples = Vec::new();
@@ -147,7 +152,7 @@ impl<R: Read + Seek> EdfFile<R> {
         })
     }
 
-    /// Some signals and what was noted meanwhile.
+    /// Reads some signals and all annotations.
     ///
     /// # Errors
     /// As [`Self::read`] and [`Self::annotations`].
@@ -169,19 +174,19 @@ impl<R: Read + Seek> EdfFile<R> {
         Err(EdfFault::Gaps { count, first: gaps })
     }
 
-    /// Reads a part of every record. The rest is not even read if it is large.
+    /// Reads a part of every record. Seeks over the rest.
     fn each_record(
         &mut self,
         span: Range<usize>,
         mut visit: impl FnMut(usize, &[u8]) -> Result<(), EdfFault>,
     ) -> Result<(), EdfFault> {
         if self.header.records == 0 {
-            // What a record would take is only a claim.
+            // Without records, the record size in the header is not backed by any bytes.
             return Ok(());
         }
         self.buffer.resize(span.len(), 0);
         self.reader.seek(SeekFrom::Start(self.header.bytes() + span.start as u64))?;
-        // No loss: a record is no longer than the file, and lengths of files have 63 bits.
+        // No loss: a record is not longer than the file, and file lengths have 63 bits.
         let between = i64::try_from(self.header.record_bytes() - span.len()).unwrap_or(i64::MAX);
         for record in 0..self.header.records {
             if record > 0 && between > 0 {

@@ -1,4 +1,4 @@
-//! From the digital samples of records to microvolts, sample after sample.
+//! Conversion of digital samples to microvolts, from signal by signal to sample by sample.
 
 use std::array;
 use std::ops::Range;
@@ -7,24 +7,24 @@ use super::fault::EdfFault;
 use super::header::{EdfHeader, EdfSignal};
 use crate::voltage::microvolts_per;
 
-/// Signals that are written together. Records hold one signal after the other, we want one sample after the other: eight `f64` are a
-/// line of the cache, so each line is written once, as a whole.
+/// The number of signals written together. Records store signal by signal, the output is sample by
+/// sample. Eight `f64` fill a cache line, so each line is written once, as a whole.
 const LANES: usize = 8;
 
-/// Which signals are read, and how.
+/// The selected signals and their conversion.
 pub(super) struct Selection {
     columns: Vec<Column>,
     samples_per_record: usize,
     sample_bytes: usize,
-    /// What of each record is needed: from the first byte of the first signal to the last of the last one.
+    /// The required bytes of each record: from the first selected signal to the last.
     span: Range<usize>,
-    /// The samples per second of all of them.
+    /// The common sampling rate.
     pub(super) sfreq: f64,
 }
 
-/// A signal: where it is, and how its numbers become physical values.
+/// The position of a signal, and its conversion to physical values.
 struct Column {
-    /// Where its samples begin in the span.
+    /// The byte in the span at which its samples begin.
     start: usize,
     gain: f64,
     offset: f64,
@@ -71,17 +71,17 @@ impl Selection {
         })
     }
 
-    /// What of each record is needed.
+    /// The required bytes of each record.
     pub(super) fn span(&self) -> Range<usize> {
         self.span.clone()
     }
 
-    /// How many numbers a record gives.
+    /// The number of values per record.
     fn numbers(&self) -> usize {
         self.samples_per_record * self.columns.len()
     }
 
-    /// Memory for so many records.
+    /// Allocates memory for this many records.
     pub(super) fn reserve(&self, records: usize) -> Result<Vec<f64>, EdfFault> {
         let numbers = self.numbers() as u128 * records as u128;
         let mut memory = Vec::new();
@@ -99,7 +99,7 @@ impl Selection {
         if self.sample_bytes == 2 {
             self.scatter(bytes, out, |sample: [u8; 2]| i16::from_le_bytes(sample).into());
         } else {
-            // The sign is that of the upper byte: shifted down from the top, it comes along.
+            // The shift from the top byte extends the sign.
             self.scatter(bytes, out, |[low, middle, high]| i32::from_le_bytes([0, low, middle, high]) >> 8);
         }
     }
@@ -116,7 +116,7 @@ impl Selection {
         let (tiles, rest) = self.columns.as_chunks::<LANES>();
         for (tile, columns) in tiles.iter().enumerate() {
             let signals: [&[[u8; BYTES]]; LANES] = array::from_fn(|lane| signal(&columns[lane]));
-            // Apart from each other, so that the compiler computes in vectors.
+            // Separate arrays, so that the compiler vectorises the loop.
             let gain: [f64; LANES] = array::from_fn(|lane| columns[lane].gain);
             let offset: [f64; LANES] = array::from_fn(|lane| columns[lane].offset);
             let microvolts: [f64; LANES] = array::from_fn(|lane| columns[lane].microvolts);
@@ -140,7 +140,7 @@ impl Selection {
 }
 
 impl Column {
-    /// The scale of a signal, if all numbers that a sample can have get a finite value.
+    /// The conversion of a signal. Every possible digital value must give a finite physical value.
     fn new(index: usize, signal: &EdfSignal, sample_bytes: usize) -> Result<Self, EdfFault> {
         let (low, high) = (signal.digital_minimum, signal.digital_maximum);
         if low >= high {
@@ -169,13 +169,15 @@ impl Column {
     }
 }
 
-/// In this order, to have the bits that MNE has before it goes on to volts.
+/// Converts a digital to a physical value. This order of operations gives the same bits as MNE,
+/// before MNE converts to volts.
 #[inline(always)]
 fn physical(digital: f64, gain: f64, offset: f64, microvolts: f64) -> f64 {
     (digital * gain + offset) * microvolts
 }
 
-/// How many microvolts a unit is. One that is not a voltage is left as it stands; so is an empty one, which is microvolts in practice.
+/// The number of microvolts in a unit. Other units stay unchanged. So does an empty unit, which
+/// means microvolts in practice.
 fn microvolts(unit: &str) -> f64 {
     microvolts_per(unit).unwrap_or(1.0)
 }

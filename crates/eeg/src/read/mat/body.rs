@@ -1,18 +1,18 @@
-//! The bytes of one variable, inflated if need be.
+//! The bytes of one variable, inflated if necessary.
 
 use std::io::{self, Read, Take};
 
 use flate2::read::ZlibDecoder;
 
-use super::{MatFault, Part};
+use super::{MatFault, VariablePart};
 use crate::trouble::{Trouble, reason, speaks_of_content};
 
-/// Reads within one variable, never beyond.
+/// Reads within one variable, never beyond it.
 pub(super) struct Body<'file, R> {
     bytes: Bytes<'file, R>,
-    /// Where its element begins in the file.
+    /// The byte at which its element begins in the file.
     pub(super) place: u64,
-    /// What is left of the variable.
+    /// Bytes left in the variable.
     pub(super) left: u64,
 }
 
@@ -22,18 +22,18 @@ enum Bytes<'file, R> {
 }
 
 impl<'file, R: Read> Body<'file, R> {
-    /// A variable of `size` bytes as they are in the file.
+    /// Reads a variable of `size` uncompressed bytes.
     pub(super) fn plain(reader: &'file mut R, place: u64, size: u64) -> Self {
         Self { bytes: Bytes::Plain(reader), place, left: size }
     }
 
-    /// A deflated element of `size` bytes; its own tag, of which 8 bytes are readable, comes first.
+    /// Reads a deflated element of `size` bytes. Its inner tag of 8 bytes comes first.
     pub(super) fn deflated(reader: &'file mut R, place: u64, size: u64) -> Self {
         Self { bytes: Bytes::Deflated(ZlibDecoder::new(reader.take(size))), place, left: 8 }
     }
 
     /// Reads the bytes of a part.
-    pub(super) fn fill(&mut self, part: Part, out: &mut [u8]) -> Result<(), Trouble<MatFault>> {
+    pub(super) fn fill(&mut self, part: VariablePart, out: &mut [u8]) -> Result<(), Trouble<MatFault>> {
         self.check(part, out.len() as u64)?;
         self.left -= out.len() as u64;
         match &mut self.bytes {
@@ -45,21 +45,22 @@ impl<'file, R: Read> Body<'file, R> {
         }
     }
 
-    /// Checks that so many bytes of a part can be there.
-    pub(super) fn check(&self, part: Part, needed: u64) -> Result<(), MatFault> {
+    /// Checks that this many bytes of a part are left.
+    pub(super) fn check(&self, part: VariablePart, needed: u64) -> Result<(), MatFault> {
         if needed <= self.left {
             return Ok(());
         }
         Err(MatFault::Overrun { place: self.place, part, needed, left: self.left })
     }
 
-    /// Skips padding, which some writers leave out at the end.
-    pub(super) fn pad(&mut self, part: Part, padding: usize) -> Result<(), Trouble<MatFault>> {
+    /// Skips padding. Some writers omit it at the end.
+    pub(super) fn pad(&mut self, part: VariablePart, padding: usize) -> Result<(), Trouble<MatFault>> {
         let padding = padding.min(usize::try_from(self.left).unwrap_or(usize::MAX));
         self.fill(part, &mut [0; 8][..padding])
     }
 
-    /// Whether nothing follows. Reaching the end of a deflated variable compares its checksum.
+    /// Whether the variable ends here. Reaching the end of a deflated variable compares its
+    /// checksum.
     pub(super) fn ends(&mut self) -> Result<bool, Trouble<MatFault>> {
         if self.left > 0 {
             return Ok(false);

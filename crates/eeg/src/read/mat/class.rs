@@ -1,8 +1,8 @@
-//! The classes of variables.
+//! Classes of variables.
 
 use std::fmt;
 
-/// What MATLAB's `class` says of a variable.
+/// The class of a variable, as MATLAB's `class` returns it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MatClass {
@@ -47,7 +47,7 @@ pub enum MatClass {
 }
 
 impl MatClass {
-    /// The class of a code of the format.
+    /// The class of a code in the format.
     pub(super) fn of(code: u8, logical: bool) -> Self {
         let class = match code {
             1 => Self::Cell,

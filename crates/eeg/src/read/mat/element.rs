@@ -3,24 +3,24 @@
 use std::io::Read;
 
 use super::body::Body;
-use super::{MatFault, Part};
+use super::{MatFault, VariablePart};
 use crate::number::{ByteOrder, Number};
 use crate::trouble::Trouble;
 
 /// The type of an element that is a variable.
 pub(super) const MATRIX: u32 = 14;
-/// The type of an element that holds another one, deflated.
+/// The type of an element that holds a deflated element.
 pub(super) const COMPRESSED: u32 = 15;
 
-/// The size of a tag that stands alone.
+/// The size of a normal tag.
 pub(super) const TAG: u64 = 8;
 
-/// What comes before the content of a part.
+/// The tag before the content of a part.
 #[derive(Clone, Copy)]
 pub(super) struct Tag {
     pub(super) kind: u32,
     pub(super) size: u32,
-    /// What follows the content.
+    /// The padding after the content.
     pub(super) padding: usize,
 }
 
@@ -29,7 +29,7 @@ impl Tag {
     pub(super) fn read<R: Read>(
         body: &mut Body<'_, R>,
         order: ByteOrder,
-        part: Part,
+        part: VariablePart,
     ) -> Result<Self, Trouble<MatFault>> {
         let mut word = [0; 4];
         body.fill(part, &mut word)?;
@@ -50,7 +50,8 @@ impl Tag {
         Ok(Self { kind, size, padding: (size as usize).wrapping_neg() % 8 })
     }
 
-    /// How its numbers are stored, if it holds numbers. Text is numbers too: the codes of its characters.
+    /// The storage type of its numbers, if it holds numbers. Text counts as numbers: the codes of
+    /// its characters.
     pub(super) fn number(self) -> Option<Number> {
         match self.kind {
             1 => Some(Number::I8),

@@ -1,4 +1,4 @@
-//! What can be wrong with a MAT-file.
+//! Faults of a MAT-file.
 
 use std::fmt;
 
@@ -10,118 +10,118 @@ use crate::names::list;
 use crate::shape::MOST_DIMENSIONS;
 use crate::trouble::Trouble;
 
-/// Why a file is not a MAT-file that can be read, or has not what is asked of it.
+/// Faults of reading a MAT-file or one of its variables.
 ///
 /// Places are bytes from the beginning of the file.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum MatFault {
-    /// There is nothing in it.
+    /// The file is empty.
     #[error("the file is empty")]
     Empty,
-    /// It begins as something else.
+    /// The file begins like another format.
     #[error("not a MATLAB file")]
     NotMat,
-    /// It is of version 7.3.
+    /// The file has version 7.3.
     #[error("a MATLAB file of version 7.3, which is an HDF5 file inside")]
     Hdf5,
-    /// It is of level 4.
+    /// The file has level 4.
     #[error("a MATLAB file of level 4, the format before 1996")]
     Level4,
-    /// It is of a version that nobody has written yet.
+    /// The file has an unknown version.
     #[error("a MATLAB file of version {found:#06x}; only 0x0100 is known")]
     Version {
         /// The version.
         found: u16,
     },
-    /// It ends within its header.
+    /// The file ends within its header.
     #[error("cut off after {found} of the 128 bytes of the header")]
     TornHeader {
-        /// The bytes that are there.
+        /// The bytes present.
         found: u64,
     },
-    /// It ends within the tag of an element.
-    #[error("cut off at byte {place}: {left} bytes of a tag of 8")]
+    /// The file ends within the tag of an element.
+    #[error("cut off at byte {place}: the file has {left} of the 8 bytes of a tag")]
     TornTag {
-        /// Where the tag begins.
+        /// The byte at which the tag begins.
         place: u64,
-        /// The bytes that are there.
+        /// The bytes present.
         left: u64,
     },
-    /// It ends within an element.
+    /// The file ends within an element.
     #[error("cut off: the element at byte {place} declares {declared} bytes, of which {left} are there")]
     TornElement {
-        /// Where the element begins.
+        /// The byte at which the element begins.
         place: u64,
         /// Its declared size.
         declared: u64,
-        /// The bytes that are there.
+        /// The bytes present.
         left: u64,
     },
-    /// An element of the file is no variable.
+    /// An element of the file is not a variable.
     #[error("the element at byte {place} is of type {kind}, which is not a variable")]
     NotVariable {
-        /// Where it begins.
+        /// The byte at which it begins.
         place: u64,
         /// The code of its type.
         kind: u32,
     },
-    /// A compressed element holds something else than a variable.
+    /// A compressed element does not hold a variable.
     #[error(
         "the compressed element at byte {place} holds an element of type {kind}, which is not a variable"
     )]
     NotVariableInside {
-        /// Where it begins.
+        /// The byte at which it begins.
         place: u64,
         /// The code of the type inside.
         kind: u32,
     },
-    /// A compressed element expands too far.
+    /// A compressed element expands above the limit.
     #[error("the compressed element at byte {place} {expansion}")]
     Expansion {
-        /// Where it begins.
+        /// The byte at which it begins.
         place: u64,
-        /// How far.
+        /// The declared expansion.
         expansion: Expansion,
     },
     /// A compressed element cannot be inflated, or has the wrong checksum.
     #[error("the compressed element at byte {place} is damaged ({reason})")]
     Damaged {
-        /// Where it begins.
+        /// The byte at which it begins.
         place: u64,
-        /// What the decoder said.
+        /// The message of the decoder.
         reason: String,
     },
     /// A part of a variable reaches beyond the variable.
     #[error("the {part} of the variable at byte {place} would take {needed} bytes, of which {left} are left")]
     Overrun {
-        /// Where the variable begins.
+        /// The byte at which the variable begins.
         place: u64,
-        /// Which part.
-        part: Part,
-        /// What it would take.
+        /// The part.
+        part: VariablePart,
+        /// The bytes required.
         needed: u64,
-        /// What is left of the variable.
+        /// Bytes left in the variable.
         left: u64,
     },
-    /// A part of a variable is not of the type or size it must have.
+    /// A part of a variable has the wrong type or size.
     #[error("the {part} of the variable at byte {place} is {size} bytes of type {kind}; {expected}")]
     Malformed {
-        /// Where the variable begins.
+        /// The byte at which the variable begins.
         place: u64,
-        /// Which part.
-        part: Part,
+        /// The part.
+        part: VariablePart,
         /// Its size.
         size: u32,
         /// The code of its type.
         kind: u32,
-        /// What it must be.
+        /// The expected type and size.
         expected: &'static str,
     },
     /// A dimension is negative.
     #[error("the variable at byte {place} has a dimension of {length}")]
     Negative {
-        /// Where the variable begins.
+        /// The byte at which the variable begins.
         place: u64,
         /// The dimension.
         length: i32,
@@ -129,13 +129,13 @@ pub enum MatFault {
     /// A name is not text.
     #[error("the name of the variable at byte {place} is not text")]
     Name {
-        /// Where the variable begins.
+        /// The byte at which the variable begins.
         place: u64,
     },
-    /// The product of the dimensions is too large.
+    /// The product of the dimensions overflows.
     #[error("`{name}` with dimensions {dims:?} has more numbers than can be counted")]
     Uncountable {
-        /// Which variable.
+        /// The variable.
         name: String,
         /// Its dimensions.
         dims: Vec<usize>,
@@ -143,39 +143,39 @@ pub enum MatFault {
     /// Numbers are stored in a type that is not numeric.
     #[error("the {part} of `{name}` is of type {kind}, which is not a type of numbers")]
     NotNumbers {
-        /// Which variable.
+        /// The variable.
         name: String,
         /// Real or imaginary part.
-        part: Part,
+        part: VariablePart,
         /// The code of its type.
         kind: u32,
     },
-    /// The dimensions and the bytes do not agree.
+    /// Dimensions and number of bytes do not match.
     #[error("the {part} of `{name}` with dimensions {dims:?} needs {expected} bytes and has {found}")]
     Disagreement {
-        /// Which variable.
+        /// The variable.
         name: String,
         /// Real or imaginary part.
-        part: Part,
+        part: VariablePart,
         /// Its dimensions.
         dims: Vec<usize>,
-        /// The bytes that these need.
+        /// The bytes required.
         expected: u64,
-        /// The bytes that it has.
+        /// The bytes found.
         found: u64,
     },
-    /// There is more in a variable than its parts.
-    #[error("`{name}` is followed by bytes that belong to nothing")]
+    /// A variable has bytes after its last part.
+    #[error("`{name}` is followed by unexpected bytes")]
     Leftover {
-        /// Which variable.
+        /// The variable.
         name: String,
     },
-    /// There is no variable of that name.
-    #[error("there is no variable `{name}`, only {there}", there = list(there))]
+    /// The requested variable is missing.
+    #[error("there is no variable `{name}`; the file has {there}", there = list(there))]
     Missing {
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// What is there.
+        /// The variables of the file.
         there: Vec<String>,
     },
     /// Two variables have the same name.
@@ -184,10 +184,10 @@ pub enum MatFault {
         /// Their name.
         name: String,
     },
-    /// A variable is not an array of numbers.
+    /// A variable is not a numeric array.
     #[error("`{name}` is of class {class}, not an array of numbers")]
     Class {
-        /// Which variable.
+        /// The variable.
         name: String,
         /// Its class.
         class: MatClass,
@@ -195,14 +195,14 @@ pub enum MatFault {
     /// A variable is complex where real numbers are needed.
     #[error("`{name}` is complex where real numbers are needed")]
     Complex {
-        /// Which variable.
+        /// The variable.
         name: String,
     },
 }
 
 /// The parts of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum VariablePart {
     /// Class and properties.
     Flags,
     /// Dimensions.
@@ -215,7 +215,7 @@ pub enum Part {
     Imaginary,
 }
 
-impl fmt::Display for Part {
+impl fmt::Display for VariablePart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Flags => "block of array flags",
@@ -227,12 +227,12 @@ impl fmt::Display for Part {
     }
 }
 
-/// What the dimensions of a variable must be.
+/// The expected dimensions of a variable.
 pub(super) const DIMENSIONS: &str = "2 to 32 numbers of type 5 are possible";
 const _: () = assert!(MOST_DIMENSIONS == 32, "the message says so");
 
 impl MatFault {
-    /// What the user can do about it.
+    /// Returns a hint for the user, if there is one.
     pub(crate) fn hint(&self) -> Option<String> {
         match self {
             Self::Hdf5 | Self::Level4 => Some("in MATLAB, load it and save it again with `save(..., '-v7')`".into()),

@@ -1,4 +1,4 @@
-//! A MAT-file, variable by variable.
+//! Reading of a MAT-file, variable by variable.
 
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::body::Body;
 use super::element::{COMPRESSED, MATRIX, TAG};
-use super::{MatFault, MatVariable, Part, header};
+use super::{MatFault, MatVariable, VariablePart, header};
 use crate::number::ByteOrder;
 use crate::trouble::Trouble;
 use crate::{Error, Expansion, regular};
@@ -33,16 +33,16 @@ pub struct MatFile<R> {
     path: PathBuf,
     order: ByteOrder,
     length: u64,
-    /// Where the next element begins.
+    /// The byte at which the next element begins.
     next: u64,
 }
 
 /// The numbers of a variable, the first index running fastest.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MatArray {
-    /// At least two.
+    /// The dimensions, at least two.
     pub dims: Vec<usize>,
-    /// As many as the product of the dimensions.
+    /// The values, as many as the product of the dimensions.
     pub values: Vec<f64>,
 }
 
@@ -69,10 +69,11 @@ impl<R: Read + Seek> MatFile<R> {
         Ok(Self { reader, path, order, length, next: header::LENGTH as u64 })
     }
 
-    /// The next variable; none at the end. What is left of the one before is skipped.
+    /// Returns the next variable; `None` at the end. Skips the rest of the previous one.
     ///
     /// # Errors
-    /// [`Error::File`]; [`Error::Mat`] if the file is cut off here or the variable is malformed. The walk can go on after a malformed one.
+    /// [`Error::File`]; [`Error::Mat`] if the file is cut off here or the variable is malformed.
+    /// The walk can continue after a malformed variable.
     pub fn next_variable(&mut self) -> Result<Option<MatVariable<'_, R>>, Error> {
         let Self { reader, path, order, length, next } = self;
         let variable = next_element(reader, *order, *length, next).and_then(|body| match body {
@@ -82,15 +83,16 @@ impl<R: Read + Seek> MatFile<R> {
         variable.map_err(|trouble| error(path, trouble))
     }
 
-    /// Begins again with the first variable.
+    /// Returns to the first variable.
     pub fn rewind(&mut self) {
         self.next = header::LENGTH as u64;
     }
 
-    /// The variable of that name, wherever it is; the walk goes on behind it.
+    /// Finds a variable by name. The walk continues after it.
     ///
     /// # Errors
-    /// [`Error::File`]; [`Error::Mat`] if there is none, or more than one, or a variable is malformed.
+    /// [`Error::File`]; [`Error::Mat`] if the variable is missing or not unique, or if any variable
+    /// is malformed.
     pub fn find(&mut self, name: &str) -> Result<MatVariable<'_, R>, Error> {
         let mut there = Vec::new();
         let mut found = None;
@@ -113,17 +115,17 @@ impl<R: Read + Seek> MatFile<R> {
         self.next_variable()?.ok_or(missing)
     }
 
-    /// All numbers of a real variable, for those that are small enough to be held.
+    /// Reads all numbers of a real variable into memory.
     ///
     /// # Errors
-    /// Those of [`find`](Self::find) and [`MatVariable::read`]; [`Error::Mat`] if it is complex.
+    /// As [`find`](Self::find) and [`MatVariable::read`]; [`Error::Mat`] if it is complex.
     pub fn numbers(&mut self, name: &str) -> Result<MatArray, Error> {
         let path = self.path.clone();
         let mut variable = self.find(name)?;
         if variable.is_complex() {
             return Err(Error::Mat { path, fault: MatFault::Complex { name: name.to_owned() } });
         }
-        // Memory grows with the numbers that have arrived, whatever the dimensions say.
+        // Memory grows with the numbers received, whatever the declared dimensions are.
         let mut values = Vec::new();
         let mut piece = [0.0; 1024];
         loop {
@@ -140,7 +142,7 @@ impl<R: Read + Seek> MatFile<R> {
     }
 }
 
-/// The error of a file at this path.
+/// Returns the error for the file at this path.
 pub(super) fn error(path: &Path, trouble: Trouble<MatFault>) -> Error {
     let path = path.to_owned();
     match trouble {
@@ -157,7 +159,7 @@ fn begin<R: Read + Seek>(reader: &mut R) -> Result<(ByteOrder, u64), Trouble<Mat
     Ok((order, reader.seek(SeekFrom::End(0))?))
 }
 
-/// The variable in the next element, inflated if need be.
+/// The variable in the next element, inflated if necessary.
 fn next_element<'file, R: Read + Seek>(
     reader: &'file mut R,
     order: ByteOrder,
@@ -169,7 +171,7 @@ fn next_element<'file, R: Read + Seek>(
     if left == 0 {
         return Ok(None);
     }
-    // After an error that leaves the next element unknown, the walk is over.
+    // After an error that hides the next element, the walk ends.
     *next = length;
     if left < TAG {
         return Err(MatFault::TornTag { place, left }.into());
@@ -190,7 +192,7 @@ fn next_element<'file, R: Read + Seek>(
         return Ok(Some(Body::plain(reader, place, declared)));
     }
     let mut body = Body::deflated(reader, place, declared);
-    body.fill(Part::Flags, tag.as_flattened_mut())?;
+    body.fill(VariablePart::Flags, tag.as_flattened_mut())?;
     let [kind, size] = tag.map(|word| order.u32(word));
     if kind != MATRIX {
         return Err(MatFault::NotVariableInside { place, kind }.into());

@@ -1,14 +1,14 @@
-//! The header of a MAT-file, and the formats it is mistaken for.
+//! The header of a MAT-file, and detection of similar formats.
 
 use super::MatFault;
 use crate::number::ByteOrder;
 
-/// Text, an offset that nobody needs, the version and the mark of the byte order.
+/// The length of the header: text, an unused offset, the version and the byte order mark.
 pub(in crate::read) const LENGTH: usize = 128;
 const VERSION: usize = 124;
 const ORDER: usize = 126;
 const LEVEL_5: u16 = 0x0100;
-/// Version 7.3 keeps the header in front of an HDF5 file, with this version.
+/// The version of files of version 7.3, which are HDF5 files behind this header.
 const LEVEL_7_3: u16 = 0x0200;
 const HDF5: &[u8] = b"\x89HDF\r\n\x1a\n";
 
@@ -40,13 +40,13 @@ pub(super) fn parse(beginning: &[u8]) -> Result<ByteOrder, MatFault> {
     }
 }
 
-/// Whether a file that begins with these bytes is MATLAB's, of any level.
+/// Whether a file that begins with these bytes is a MATLAB file of any level.
 pub(in crate::read) fn is_mat(beginning: &[u8]) -> bool {
     beginning.starts_with(b"MATLAB") || beginning.starts_with(HDF5) || is_level_4(beginning)
 }
 
-/// Whether these bytes begin a matrix of level 4: five integers, the type (`MOPT` in decimal digits), rows, columns, whether it is
-/// complex, and the length of the name.
+/// Whether these bytes begin a matrix of level 4. It has five integers: type (`MOPT` in decimal
+/// digits), rows, columns, complex flag, and length of the name.
 fn is_level_4(beginning: &[u8]) -> bool {
     let Some(&[kind, _, _, complex, name]) = beginning.as_chunks::<4>().0.first_chunk::<5>() else {
         return false;
@@ -55,7 +55,7 @@ fn is_level_4(beginning: &[u8]) -> bool {
         let digits = order.u32(kind);
         let (machine, reserved, precision, matrix) =
             (digits / 1000, digits / 100 % 10, digits / 10 % 10, digits % 10);
-        // A name has a terminating zero, so it is never shorter than 2.
+        // The length includes a terminating zero, so it is at least 2.
         let plausible = order.u32(complex) <= 1 && (2..=256).contains(&order.u32(name));
         plausible && machine <= 4 && reserved == 0 && precision <= 5 && matrix <= 2
     })

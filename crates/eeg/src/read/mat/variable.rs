@@ -7,7 +7,7 @@ use std::path::Path;
 use super::body::Body;
 use super::element::Tag;
 use super::fault::DIMENSIONS;
-use super::{MatClass, MatFault, Part};
+use super::{MatClass, MatFault, VariablePart};
 use crate::Error;
 use crate::number::{ByteOrder, Number};
 use crate::shape::{self, MOST_DIMENSIONS};
@@ -15,13 +15,14 @@ use crate::trouble::Trouble;
 
 /// MATLAB allows 63; other writers are less strict.
 const LONGEST_NAME: u32 = 1024;
-/// What is converted in one go.
+/// Bytes converted at a time.
 const PIECE: usize = 4096;
 
 const COMPLEX: u32 = 0x0800;
 const LOGICAL: u32 = 0x0200;
 
-/// A variable whose header has been read; its numbers are read on demand, in the order of the file, and skipped if not asked for.
+/// A variable whose header has been read. Its numbers are read on demand, in the order of the file,
+/// and otherwise skipped.
 pub struct MatVariable<'file, R> {
     name: String,
     class: MatClass,
@@ -30,20 +31,20 @@ pub struct MatVariable<'file, R> {
     path: &'file Path,
     body: Body<'file, R>,
     order: ByteOrder,
-    /// Nothing once all is read and checked.
-    run: Option<Run>,
+    /// `None` once all numbers are read and checked.
+    run: Option<RemainingNumbers>,
 }
 
-/// The numbers of a part that are being read.
-struct Run {
-    part: Part,
+/// The remaining numbers of the current part.
+struct RemainingNumbers {
+    part: VariablePart,
     number: Number,
     left: usize,
     padding: usize,
 }
 
 impl<'file, R: Read> MatVariable<'file, R> {
-    /// Reads what comes before the numbers, and checks that these agree with it.
+    /// Reads the parts before the numbers, and checks the size of the numbers against them.
     pub(super) fn read_header(
         mut body: Body<'file, R>,
         order: ByteOrder,
@@ -51,13 +52,13 @@ impl<'file, R: Read> MatVariable<'file, R> {
     ) -> Result<Self, Trouble<MatFault>> {
         let flags = read_flags(&mut body, order)?;
         let class = MatClass::of((flags & 0xff) as u8, flags & LOGICAL != 0);
-        // Objects of new-style classes keep their dimensions elsewhere.
+        // Objects of new-style classes store their dimensions elsewhere.
         let dims = if class == MatClass::Opaque { Vec::new() } else { read_dimensions(&mut body, order)? };
         let name = read_name(&mut body, order)?;
         let complex = class.is_numeric() && flags & COMPLEX != 0;
         let mut variable = Self { name, class, dims, complex, path, body, order, run: None };
         if class.is_numeric() {
-            variable.run = Some(variable.begin(Part::Real)?);
+            variable.run = Some(variable.begin(VariablePart::Real)?);
         }
         Ok(variable)
     }
@@ -67,27 +68,28 @@ impl<'file, R: Read> MatVariable<'file, R> {
         &self.name
     }
 
-    /// Its class. Only the numeric ones can be read.
+    /// Its class. Only numeric classes can be read.
     pub fn class(&self) -> MatClass {
         self.class
     }
 
-    /// Its dimensions: at least two, except that those of an opaque object are not known.
+    /// Its dimensions: at least two. Those of an opaque object are unknown.
     ///
-    /// Those of a numeric variable agree with its bytes.
+    /// For a numeric variable they match its bytes.
     pub fn dims(&self) -> &[usize] {
         &self.dims
     }
 
-    /// Whether imaginary parts follow the real ones.
+    /// Whether the variable has imaginary parts.
     pub fn is_complex(&self) -> bool {
         self.complex
     }
 
-    /// Reads numbers until the slice is full or there are no more; says how many. The first index runs fastest. Of a complex variable
-    /// all real parts come first, then all imaginary ones. Integers beyond 2^53 are rounded to the nearest.
+    /// Reads numbers until the slice is full or the variable ends; returns their number. The first
+    /// index runs fastest. In a complex variable all real parts come first, then all imaginary
+    /// parts. Integers beyond 2^53 are rounded to the nearest.
     ///
-    /// The call that reads the last number also checks what follows, checksum included.
+    /// The call that reads the last number also checks the following bytes, including the checksum.
     ///
     /// # Errors
     /// [`Error::Mat`] if the variable is not numeric, or damaged; [`Error::File`].
@@ -120,7 +122,7 @@ impl<'file, R: Read> MatVariable<'file, R> {
     }
 
     /// Begins the numbers of a part.
-    fn begin(&mut self, part: Part) -> Result<Run, Trouble<MatFault>> {
+    fn begin(&mut self, part: VariablePart) -> Result<RemainingNumbers, Trouble<MatFault>> {
         let tag = Tag::read(&mut self.body, self.order, part)?;
         let name = || self.name.clone();
         let Some(number) = tag.number() else {
@@ -136,15 +138,15 @@ impl<'file, R: Read> MatVariable<'file, R> {
             let (expected, found) = (expected as u64, tag.size.into());
             return Err(MatFault::Disagreement { name: name(), part, dims, expected, found }.into());
         }
-        Ok(Run { part, number, left: count, padding: tag.padding })
+        Ok(RemainingNumbers { part, number, left: count, padding: tag.padding })
     }
 
-    /// After the last number of a part: the imaginary part, or the end.
+    /// Continues after the last number of a part: with the imaginary part, or the end.
     fn go_on(&mut self) -> Result<(), Trouble<MatFault>> {
-        let Some(Run { part, padding, .. }) = self.run.take() else { return Ok(()) };
+        let Some(RemainingNumbers { part, padding, .. }) = self.run.take() else { return Ok(()) };
         self.body.pad(part, padding)?;
-        if self.complex && part == Part::Real {
-            self.run = Some(self.begin(Part::Imaginary)?);
+        if self.complex && part == VariablePart::Real {
+            self.run = Some(self.begin(VariablePart::Imaginary)?);
         } else if !self.body.ends()? {
             return Err(MatFault::Leftover { name: self.name.clone() }.into());
         }
@@ -159,17 +161,22 @@ impl<R> fmt::Debug for MatVariable<'_, R> {
     }
 }
 
-fn malformed<R>(body: &Body<'_, R>, part: Part, tag: Tag, expected: &'static str) -> Trouble<MatFault> {
+fn malformed<R>(
+    body: &Body<'_, R>,
+    part: VariablePart,
+    tag: Tag,
+    expected: &'static str,
+) -> Trouble<MatFault> {
     MatFault::Malformed { place: body.place, part, size: tag.size, kind: tag.kind, expected }.into()
 }
 
 fn read_flags<R: Read>(body: &mut Body<'_, R>, order: ByteOrder) -> Result<u32, Trouble<MatFault>> {
-    let part = Part::Flags;
+    let part = VariablePart::Flags;
     let tag = Tag::read(body, order, part)?;
     if tag.number() != Some(Number::U32) || tag.size != 8 {
         return Err(malformed(body, part, tag, "8 bytes of type 6 were expected"));
     }
-    // The second word concerns sparse matrices.
+    // The second word is for sparse matrices only.
     let mut words = [[0; 4]; 2];
     body.fill(part, words.as_flattened_mut())?;
     Ok(order.u32(words[0]))
@@ -179,7 +186,7 @@ fn read_dimensions<R: Read>(
     body: &mut Body<'_, R>,
     order: ByteOrder,
 ) -> Result<Vec<usize>, Trouble<MatFault>> {
-    let part = Part::Dimensions;
+    let part = VariablePart::Dimensions;
     let tag = Tag::read(body, order, part)?;
     let count = tag.size as usize / 4;
     let fits = (2..=MOST_DIMENSIONS).contains(&count) && tag.size % 4 == 0;
@@ -199,9 +206,9 @@ fn read_dimensions<R: Read>(
 }
 
 fn read_name<R: Read>(body: &mut Body<'_, R>, order: ByteOrder) -> Result<String, Trouble<MatFault>> {
-    let part = Part::Name;
+    let part = VariablePart::Name;
     let tag = Tag::read(body, order, part)?;
-    // Signed bytes by the book; unsigned ones and UTF-8 have been seen.
+    // The format requires signed bytes; some files have unsigned bytes or UTF-8.
     if !matches!(tag.kind, 1 | 2 | 16) || tag.size > LONGEST_NAME {
         return Err(malformed(body, part, tag, "up to 1024 bytes of type 1 were expected"));
     }

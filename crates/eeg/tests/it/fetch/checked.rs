@@ -1,4 +1,4 @@
-//! Content that is not what it should be, redirects and mirrors.
+//! Unexpected content, redirects and mirrors.
 
 use std::num::NonZeroU32;
 
@@ -22,7 +22,7 @@ fn damage_on_the_way_is_noticed() {
          ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad (SERVER/file, 3 attempts)"
     );
     assert_eq!(scene.asked(), 3);
-    // Nothing of it is left.
+    // No partial file is left.
     assert_eq!(scene.names(), [".lock"]);
 }
 
@@ -32,7 +32,7 @@ fn a_file_of_another_length_is_not_even_begun() {
     let file = scene.pinned(b"abc").size(3);
     assert_eq!(scene.refusal(&file), "6 bytes instead of 3 (SERVER/file, 3 attempts)");
     assert_eq!(scene.names(), [".lock"]);
-    // Nor ended, if the server did not say how long it is.
+    // Without a declared length, the download stops as soon as it is too long.
     let endless = "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nabcdef";
     let mut scene = Scene::new([Reply::raw(endless).stalls()]);
     scene.settings.attempts = NonZeroU32::MIN;
@@ -51,17 +51,17 @@ fn a_length_alone_is_checked_as_well() {
     assert_eq!(scene.read(""), b"abc");
 }
 
-/// A connection that breaks looks like the end of such a file.
+/// For such a file, a broken connection looks like the end.
 #[test]
 fn a_file_without_any_end_is_not_trusted() {
     let without_length = || Reply::raw("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nabc");
     let scene = Scene::new([without_length()]);
     assert_eq!(
         scene.refusal(&scene.file()),
-        "the server does not tell the length of the file, and neither length nor checksum are known (SERVER/file, 1 attempt)"
+        "the server does not send the length of the file, and neither length nor checksum are known (SERVER/file, 1 attempt)"
     );
     assert_eq!(scene.names(), [".lock"]);
-    // A checksum says where it ends.
+    // With a checksum, the end is known.
     let scene = Scene::new([without_length()]);
     assert_eq!(scene.fetch(&scene.pinned(b"abc")).unwrap(), downloaded(3));
 }
@@ -77,7 +77,7 @@ fn redirects_are_followed() {
     assert_eq!(scene.fetch(&scene.pinned(b"abcdef")).unwrap(), downloaded(3));
     let paths: Vec<_> = scene.server.requests().iter().map(|request| request.path().to_owned()).collect();
     assert_eq!(paths, ["/file", "/elsewhere", "/file", "/elsewhere"]);
-    // What is asked for is asked for there as well.
+    // Redirected requests keep their range.
     assert_eq!(scene.ranges(), [None, None, Some(3), Some(3)]);
     scene.assert_complete(b"abcdef");
 }
@@ -98,7 +98,7 @@ fn mirrors_are_tried_in_order() {
         Reply::status(503, ""),
         Reply::ranges(b"abcdef", "\"v1\"").short_of(3),
         Reply::status(503, ""),
-        // Another server has another version, but the checksum will tell.
+        // Another server has another version, but the checksum decides.
         Reply::ranges(b"abcdef", "\"x9\""),
     ]);
     let file = scene.pinned(b"abcdef").mirror(scene.server.url("/second")).mirror(scene.server.url("/third"));
@@ -114,7 +114,7 @@ fn mirrors_are_tried_in_order() {
     assert_eq!(scene.refusal(&file), "http status 404 (SERVER/second, 1 attempt)");
 }
 
-/// Whatever the server does, the final name is for the right content only.
+/// Whatever the server does, only the right content gets the final name.
 #[test]
 fn the_final_name_is_for_whole_files_only() {
     let bytes = content();

@@ -1,4 +1,4 @@
-//! Downloads that were cut off, and how they go on.
+//! Interrupted downloads and their continuation.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -68,7 +68,7 @@ fn a_cut_off_chunk_is_noticed() {
     assert_eq!(scene.names(), [".lock", ".part"]);
 }
 
-/// A part that is continued by a part of a part is still not a whole.
+/// A short range extends the part, and the next request asks for the rest.
 #[test]
 fn a_range_that_ends_early_is_continued() {
     let scene = Scene::new([Reply::part(b"cd", 2, 6), Reply::part(b"ef", 4, 6)]);
@@ -128,7 +128,7 @@ fn a_wrong_beginning_is_thrown_away_at_once() {
     assert_eq!((scene.ranges(), scene.waited()), (vec![Some(14), None], vec![]));
     scene.assert_complete(&bytes);
 
-    // Also if the download that follows fails.
+    // This also holds if the following download fails.
     let mut scene = Scene::new([Reply::ranges(&bytes, "\"v1\""), Reply::status(404, "")]);
     scene.settings.attempts = NonZeroU32::MIN;
     scene.put(".part", "something else");

@@ -1,4 +1,4 @@
-//! Downloads: what is on the disk afterwards, how often the server was asked, and what the user is told.
+//! Downloads: files on disk, requests to the server, and messages to the user.
 
 mod checked;
 mod continued;
@@ -20,10 +20,10 @@ use tempfile::TempDir;
 
 use crate::support::server::{Reply, Request, Server};
 
-/// Where the file of these tests belongs.
+/// The path of the test file.
 const NAME: &str = "S001/S001R04.edf";
 
-/// Several chunks and a bit, no two alike.
+/// Several chunks and a remainder, all different.
 fn content() -> Vec<u8> {
     (0..200_003_u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect()
 }
@@ -32,7 +32,7 @@ fn checksum(bytes: &[u8]) -> Checksum {
     Checksum(Sha256::digest(bytes).into())
 }
 
-/// A folder for data, a server, and a way between them that does not really wait.
+/// A data folder, a server, and a fetcher that does not really wait.
 struct Scene {
     server: Server,
     folder: TempDir,
@@ -63,7 +63,7 @@ impl Scene {
         RemoteFile::new(self.server.url("/file"), NAME)
     }
 
-    /// With the checksum of these bytes.
+    /// The file with the checksum of these bytes.
     fn pinned(&self, bytes: &[u8]) -> RemoteFile {
         self.file().sha256(checksum(bytes))
     }
@@ -91,7 +91,8 @@ impl Scene {
         Fetcher::new(self.settings.clone()).sleeping_by(sleep).fetch(file, self.root(), progress)
     }
 
-    /// The message of a download that must fail, without the path it begins with, and with `SERVER` for the address of the server.
+    /// The message of a download that must fail. The path is removed, and the server's address is
+    /// replaced by `SERVER`.
     fn refusal(&self, file: &RemoteFile) -> String {
         let error = self.fetch(file).unwrap_err();
         let message = error.to_string();
@@ -100,7 +101,7 @@ impl Scene {
         message.replace(&self.server.url(""), "SERVER")
     }
 
-    /// The names in the folder of the file, sorted, without the name that they all begin with.
+    /// The suffixes of all files in the folder, sorted.
     fn names(&self) -> Vec<String> {
         let Ok(entries) = fs::read_dir(self.path("").parent().unwrap()) else {
             return vec![];
@@ -121,7 +122,7 @@ impl Scene {
         self.server.requests().len()
     }
 
-    /// The first byte that each request asked for, if not for the whole file.
+    /// The first byte of each request; `None` for the whole file.
     fn ranges(&self) -> Vec<Option<usize>> {
         self.server.requests().iter().map(Request::first_byte).collect()
     }
@@ -130,7 +131,7 @@ impl Scene {
         self.waits.lock().unwrap().iter().map(Duration::as_secs).collect()
     }
 
-    /// The file is there, right, and alone.
+    /// Checks that the file is present, correct, and alone in its folder.
     fn assert_complete(&self, bytes: &[u8]) {
         assert_eq!(self.names(), [""]);
         assert!(self.read("") == bytes);

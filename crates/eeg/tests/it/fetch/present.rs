@@ -1,4 +1,4 @@
-//! Files that are there already, or are fetched once.
+//! Present files, and files that are fetched once.
 
 use std::fs;
 
@@ -46,7 +46,7 @@ fn a_file_that_is_there_is_not_asked_for() {
     scene.put("", "abc");
     assert_eq!(scene.fetch(&scene.pinned(b"abc")).unwrap(), Fetched::Present);
     assert_eq!(scene.fetch(&scene.file().size(3)).unwrap(), Fetched::Present);
-    // Nothing is known: nothing speaks against it.
+    // Without checksum and length, any content is accepted.
     assert_eq!(scene.fetch(&scene.file()).unwrap(), Fetched::Present);
     assert_eq!(scene.asked(), 0);
     scene.assert_complete(b"abc");
@@ -75,10 +75,10 @@ fn offline_is_offline() {
     let mut scene = Scene::new([]);
     scene.settings.offline = true;
     let file = scene.file();
-    assert_eq!(scene.refusal(&file), "not there, and downloads are switched off");
+    assert_eq!(scene.refusal(&file), "missing, and downloads are switched off");
     let hint = scene.fetch(&file).unwrap_err().hint().unwrap();
     assert_eq!(hint, format!("download {} to this place, or allow downloads", file.urls[0]));
-    // Not even a folder is made.
+    // No folder is created.
     assert_eq!(fs::read_dir(scene.root()).unwrap().count(), 0);
     scene.put("", "abc");
     assert_eq!(scene.fetch(&file).unwrap(), Fetched::Present);
@@ -93,7 +93,7 @@ fn files_stay_inside_of_the_folder() {
         let error = scene.fetch(&file).unwrap_err();
         let Error::Fetch { fault, .. } = &error else { panic!("{error}") };
         assert_eq!(**fault, FetchFault::Outside { root: scene.root().to_owned() });
-        let end = format!(": not inside of the data folder {}", scene.root().display());
+        let end = format!(": outside the data folder {}", scene.root().display());
         assert!(error.to_string().ends_with(&end), "{error}");
     }
     assert_eq!(scene.asked(), 0);
@@ -103,9 +103,9 @@ fn files_stay_inside_of_the_folder() {
 fn without_an_address_there_is_no_download() {
     let scene = Scene::new([]);
     let file = RemoteFile { urls: vec![], ..scene.file() };
-    assert_eq!(scene.refusal(&file), "not there, and no address is known for it");
+    assert_eq!(scene.refusal(&file), "missing, and no download address is known");
     let file = RemoteFile::new("a b", NAME);
-    assert_eq!(scene.refusal(&file), "not an address: invalid uri character (a b, 1 attempt)");
+    assert_eq!(scene.refusal(&file), "invalid address: invalid uri character (a b, 1 attempt)");
     assert_eq!(scene.names(), [".lock"]);
 }
 

@@ -1,4 +1,4 @@
-//! Files without a published checksum: the first download holds.
+//! Files without a published checksum: the first download is binding.
 
 use std::fs;
 use std::num::NonZeroU32;
@@ -35,7 +35,7 @@ fn the_first_download_is_recorded_and_holds() {
         )
     );
 
-    // It is deleted, and comes back as it was.
+    // A deleted file is downloaded again, unchanged.
     fs::remove_file(scene.path("")).unwrap();
     assert_eq!(scene.fetch(&file).unwrap(), downloaded(3));
     assert_eq!(scene.names(), ["", ".sha256"]);
@@ -54,7 +54,7 @@ fn the_first_download_is_recorded_and_holds() {
     assert_eq!(
         once.fetch(&file).unwrap_err().hint().unwrap(),
         format!(
-            "the file on the server is not the one of the first download any more; if that is right, delete {}",
+            "the file on the server has changed since the first download; if that is expected, delete {}",
             once.path(".sha256").display()
         )
     );
@@ -77,13 +77,13 @@ fn a_record_that_is_none_is_an_error() {
         assert_eq!(error.hint().unwrap(), "delete it to trust the next download");
         assert_eq!(scene.asked(), 0);
     }
-    // A published checksum does not need it.
+    // With a published checksum, the record is not needed.
     let scene = Scene::new([Reply::whole(b"abc")]);
     scene.put(".sha256", "nonsense");
     assert_eq!(scene.fetch(&scene.pinned(b"abc")).unwrap(), downloaded(3));
 }
 
-/// After a crash between the record and the name.
+/// The state after a crash between record and rename.
 #[test]
 fn a_record_without_its_file_finishes_the_part() {
     let scene = Scene::new([]);
@@ -110,7 +110,7 @@ fn without_a_checksum_only_one_version_is_put_together() {
     assert_eq!(scene.ranges(), [None, Some(3)]);
     assert_eq!(scene.read(""), b"ABCDEF");
 
-    // Another version, and a server that overlooks `If-Range`.
+    // Another version, and a server that ignores `If-Range`.
     let careless = "HTTP/1.1 206 X\r\nContent-Range: bytes 3-5/6\r\nContent-Length: 3\r\nETag: \"v2\"\r\nConnection: close\r\n\r\nDEF";
     let scene = Scene::new([
         Reply::ranges(b"abcdef", "\"v1\"").short_of(3),
@@ -121,7 +121,7 @@ fn without_a_checksum_only_one_version_is_put_together() {
     assert_eq!(scene.ranges(), [None, Some(3), None]);
     assert_eq!(scene.read(""), b"ABCDEF");
 
-    // No version, or one that only means the same: from the beginning.
+    // No version, or a weak one: from the beginning.
     for headers in ["", "ETag: W/\"v1\"\r\n"] {
         let scene = Scene::new([
             Reply::whole_with(b"abcdef", headers).short_of(3),
@@ -132,7 +132,7 @@ fn without_a_checksum_only_one_version_is_put_together() {
         assert_eq!(scene.read(""), b"ABCDEF");
     }
 
-    // A part from who knows where, or from another address: from the beginning.
+    // A part from an unknown or another address: from the beginning.
     for source in [None, Some("http://elsewhere/\n\"v1\"\n"), Some("nonsense")] {
         let scene = Scene::new([Reply::ranges(b"ABCDEF", "\"v1\"")]);
         scene.put(".part", "abc");

@@ -1,4 +1,4 @@
-//! What is told, and several who want the same file at once.
+//! Progress reports, and several processes that want the same file.
 
 use std::fs;
 use std::num::NonZeroU32;
@@ -12,7 +12,7 @@ use fedspd_eeg::fetch::{FetchFault, Fetched, Obstacle, Progress, RemoteFile};
 use super::{NAME, Scene, content, downloaded};
 use crate::support::server::Reply;
 
-/// Notes everything, and lets a gate open when it has to wait.
+/// Records all reports, and opens a gate when it has to wait.
 #[derive(Default)]
 struct Notes {
     lines: Vec<String>,
@@ -78,7 +78,7 @@ fn everything_is_told() {
     assert_eq!(notes.lines, ["Present"]);
 }
 
-/// The server answers the first only when the second has come and waits: no luck is needed for them to meet.
+/// The server answers the first only when the second waits, so the test does not depend on timing.
 #[test]
 fn two_at_once_download_once() {
     let bytes = content();
@@ -88,7 +88,7 @@ fn two_at_once_download_once() {
     let mut seconds = Notes { gate: Some(open), ..Notes::default() };
     let (first, second) = std::thread::scope(|scope| {
         let first = scope.spawn(|| scene.fetch(&file));
-        // The first has the lock as soon as its request is there.
+        // The first holds the lock as soon as its request arrives.
         while scene.asked() == 0 && !first.is_finished() {
             std::thread::yield_now();
         }
@@ -103,7 +103,7 @@ fn two_at_once_download_once() {
     assert_eq!(scene.names(), ["", ".sha256"]);
 }
 
-/// When the first fails, the second takes over what it has.
+/// When the first fails, the second continues its partial file.
 #[test]
 fn two_at_once_and_the_first_fails() {
     let (open, gate) = mpsc::channel();
@@ -128,7 +128,7 @@ fn two_at_once_and_the_first_fails() {
     scene.assert_complete(b"abcdef");
 }
 
-/// Someone without our lock puts the file there while it is downloaded.
+/// A program without our lock creates the file during the download.
 #[test]
 fn a_file_that_comes_meanwhile_is_not_overwritten() {
     struct Meanwhile(PathBuf, &'static str);

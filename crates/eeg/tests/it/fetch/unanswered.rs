@@ -1,4 +1,4 @@
-//! Servers that refuse, are down, talk nonsense or say nothing.
+//! Servers that refuse, are down, send invalid responses or nothing.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -24,13 +24,13 @@ fn refusals_of_the_server_are_final() {
         assert_eq!(scene.names(), [".lock"]);
         assert_eq!(scene.fetch(&file).unwrap_err().hint().unwrap(), hint);
     }
-    // A range that nobody asked for.
+    // A range that was not requested.
     let scene = Scene::new([Reply::status(416, "")]);
     assert_eq!(scene.refusal(&scene.file()), "http status 416 (SERVER/file, 1 attempt)");
     let scene = Scene::new([Reply::part(b"abc", 0, 3)]);
     assert_eq!(
         scene.refusal(&scene.file()),
-        "the answer of the server makes no sense: a part where the whole was asked for (SERVER/file, 1 attempt)"
+        "invalid response from the server: partial content for a request of the whole file (SERVER/file, 1 attempt)"
     );
     assert_eq!(scene.names(), [".lock"]);
 }
@@ -46,7 +46,7 @@ fn a_server_that_is_down_is_asked_again_with_growing_waits() {
     let mut scene = Scene::new((0..6).map(|_| Reply::status(500, "")));
     scene.settings.attempts = NonZeroU32::new(6).unwrap();
     assert_eq!(scene.refusal(&scene.file()), "http status 500 (SERVER/file, 6 attempts)");
-    // The last failure is not waited for.
+    // There is no wait after the last failure.
     assert_eq!((scene.asked(), scene.waited()), (6, vec![1, 3, 9, 20, 20]));
     assert_eq!(scene.names(), [".lock"]);
     let hint = scene.fetch(&scene.file()).unwrap_err().hint().unwrap();
@@ -62,7 +62,7 @@ fn the_wait_a_server_asks_for_is_granted_within_reason() {
     ]);
     assert_eq!(scene.fetch(&scene.pinned(b"abc")).unwrap(), downloaded(3));
     assert_eq!((scene.asked(), scene.waited()), (3, vec![7, 20]));
-    // Not earlier than without a wish, and dates are none.
+    // Shorter requested waits have no effect, and dates are ignored.
     let scene = Scene::new([
         Reply::status(429, "Retry-After: 0\r\n"),
         Reply::status(429, "Retry-After: Wed, 21 Oct 2015 07:28:00 GMT\r\n"),
@@ -99,7 +99,7 @@ fn hanging_up_is_no_answer() {
 fn nonsense_is_not_asked_for_again() {
     let scene = Scene::new([Reply::raw("SSH-2.0-OpenSSH\r\n\r\n")]);
     let message = scene.refusal(&scene.file());
-    assert!(message.starts_with("the answer of the server makes no sense: "), "{message}");
+    assert!(message.starts_with("invalid response from the server: "), "{message}");
     assert!(message.ends_with("(SERVER/file, 1 attempt)"), "{message}");
     assert_eq!(scene.asked(), 1);
 }
@@ -107,7 +107,8 @@ fn nonsense_is_not_asked_for_again() {
 #[test]
 fn nobody_there() {
     let scene = Scene::new([]);
-    // The port of a service that nobody has run for decades; one that was free a moment ago may be another test's by now.
+    // The port of an obsolete service. A port that was free a moment ago may be in use by another
+    // test.
     let file = RemoteFile::new("http://127.0.0.1:1/file", NAME);
     assert_eq!(
         scene.refusal(&file),

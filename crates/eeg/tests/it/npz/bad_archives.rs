@@ -1,4 +1,4 @@
-//! Archives that are damaged, or lie.
+//! Archives that are damaged or have false declarations.
 
 use std::fs;
 
@@ -134,7 +134,7 @@ fn damaged_files_never_panic() {
             assert!(walk(&bytes[..end]).is_err());
         }
         for seed in 0..2000 {
-            // Those with an odd seed are cut off, which is found at once.
+            // Odd seeds cut the file, which is detected at once.
             let _ = walk(&damaged(&bytes, 2 * seed));
         }
     }
@@ -143,7 +143,7 @@ fn damaged_files_never_panic() {
 #[test]
 fn lying_headers_allocate_little() {
     let large_end = |entries: u64| {
-        // A large archive of which the end declares a list that is not there.
+        // A large archive whose end record declares a missing list.
         let mut bytes = vec![0; 4096];
         bytes.extend(b"PK\x06\x06");
         bytes.extend(44_u64.to_le_bytes());
@@ -169,7 +169,7 @@ fn lying_headers_allocate_little() {
     ];
     for lie in lies {
         let info = allocation_counter::measure(|| assert!(walk(&lie).is_err()));
-        // The window and the tables of the inflater, and a buffer.
+        // Window and tables of the inflater, and a buffer.
         assert!(info.bytes_max < 256 << 10, "{} bytes", info.bytes_max);
     }
 }

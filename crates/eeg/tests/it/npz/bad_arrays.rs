@@ -1,4 +1,4 @@
-//! Sound archives of arrays that are not.
+//! Valid archives with faulty arrays.
 
 use super::walk;
 use crate::support::npz::{archive, deflated, header, npy, stored};

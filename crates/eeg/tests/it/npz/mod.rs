@@ -18,7 +18,7 @@ fn open(bytes: &[u8]) -> Result<NpzFile<Cursor<&[u8]>>, Error> {
     NpzFile::new(Cursor::new(bytes), "x.npz")
 }
 
-/// Reads all arrays of a file, each as what it is.
+/// Reads all arrays of a file, each by its type.
 fn walk(bytes: &[u8]) -> Result<usize, Error> {
     let mut file = open(bytes)?;
     let names: Vec<String> = file.names().map(ToOwned::to_owned).collect();

@@ -1,4 +1,4 @@
-//! What NumPy writes is read, and what is not asked for rightly is refused.
+//! Reading of NumPy's files, and refusal of wrong requests.
 
 use fedspd_eeg::Error;
 use fedspd_eeg::npz::{NpzFile, NpzWriter};
@@ -80,7 +80,7 @@ fn what_is_asked_for_and_what_is_there_must_agree() {
         (file.integers("beyond").err(), "value 0 of `beyond` is beyond the largest signed integer"),
         (
             file.floats("labels").err(),
-            "there is no array `labels`, only `<f4`, `<f8`, `<i2`, `<i4`, `<i8`, `<u2`, `<u4`, `<u8` and 24 more",
+            "there is no array `labels`; the file has `<f4`, `<f8`, `<i2`, `<i4`, `<i8`, `<u2`, `<u4`, `<u8` and 24 more",
         ),
         (refused.floats("objects").err(), "`objects` holds pickled Python objects, which are never read"),
         (refused.floats("records").err(), "`records` holds records with fields, not plain values"),
@@ -93,7 +93,7 @@ fn what_is_asked_for_and_what_is_there_must_agree() {
     }
     let hint = refused.floats("objects").unwrap_err().hint().unwrap();
     let expected =
-        "in Python, save arrays of numbers or text with `allow_pickle=False`, which says which one is not";
+        "in Python, save only numbers or text; `allow_pickle=False` names the array that is neither";
     assert_eq!(hint, expected);
 }
 

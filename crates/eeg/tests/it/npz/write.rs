@@ -1,4 +1,4 @@
-//! What is written, and what is left of what is not finished.
+//! Written archives, and leftovers of unfinished ones.
 
 use std::fs;
 use std::path::Path;
@@ -34,7 +34,7 @@ fn write_all(path: &Path) -> Result<(), Error> {
     writer.finish()
 }
 
-/// A process that was killed leaves its draft; the next one replaces it.
+/// A killed process leaves its temporary file; the next one replaces it.
 #[test]
 fn what_a_killed_process_left_is_replaced() {
     let folder = tempfile::tempdir().unwrap();
@@ -44,7 +44,7 @@ fn what_a_killed_process_left_is_replaced() {
     NpzFile::open(&path).unwrap();
     assert_eq!(files(folder.path()), ["x.npz"]);
 
-    // One that is still at work is left alone.
+    // The file of a running process is left alone.
     let first = NpzWriter::create(&path).unwrap();
     assert!(draft.exists());
     let Err(error) = NpzWriter::create(&path) else { panic!() };
@@ -54,7 +54,7 @@ fn what_a_killed_process_left_is_replaced() {
     assert_eq!(files(folder.path()), ["x.npz"]);
 }
 
-/// A link stays a link, and what it leads to is written, be it there or not.
+/// A link stays a link. Its target is written, whether it exists or not.
 #[cfg(unix)]
 #[test]
 fn links_are_written_through() {
@@ -72,10 +72,10 @@ fn links_are_written_through() {
     }
     symlink("round.npz", at("round.npz")).unwrap();
     let error = write_all(&at("round.npz")).unwrap_err().to_string();
-    assert!(error.ends_with("round.npz: links that lead to each other"), "{error}");
+    assert!(error.ends_with("round.npz: the links form a loop"), "{error}");
     fs::create_dir(at("folder.npz")).unwrap();
     let error = write_all(&at("folder.npz")).unwrap_err().to_string();
-    assert!(error.ends_with("folder.npz: there is something that is not a file"), "{error}");
+    assert!(error.ends_with("folder.npz: the path exists and is not a file"), "{error}");
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn a_writer_refuses_what_could_not_be_read() {
     for (result, message) in rows {
         assert_eq!(result.unwrap_err().to_string(), format!("{}: {message}", path.display()));
     }
-    // None of these has left a trace.
+    // None of these had an effect.
     writer.floats("x", &[1], &[1.0]).unwrap();
     writer.finish().unwrap();
     assert_eq!(NpzFile::open(&path).unwrap().names().collect::<Vec<_>>(), ["there", "x"]);
@@ -152,8 +152,8 @@ fn rows_are_counted() {
     assert_eq!(message(rows.push(&[0.0; 4])), "a row of `x` has 3 values; the slice has 4");
     rows.push(&[0.0; 3]).unwrap();
     assert_eq!(message(rows.finish()), "`x` has 2 rows; 1 were given");
-    assert_eq!(message(writer.floats("y", &[1], &[1.0])), "`x` was not finished, so the archive cannot be");
-    assert_eq!(message(writer.finish()), "`x` was not finished, so the archive cannot be");
+    assert_eq!(message(writer.floats("y", &[1], &[1.0])), "array `x` of the archive was not finished");
+    assert_eq!(message(writer.finish()), "array `x` of the archive was not finished");
     assert_eq!(files(folder.path()).len(), 0);
 
     let mut writer = NpzWriter::create(&path).unwrap();

@@ -7,12 +7,12 @@ pub(crate) fn golden(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../golden/arrays").join(name)
 }
 
-/// The values of the golden arrays, in C order: see the README there.
+/// The values of the golden arrays, in C order (see the README in that folder).
 pub(crate) fn wave(count: usize) -> Vec<f64> {
     (0..count).map(|i| ((7919 * i % 1000) as f64 - 500.0) / 8.0).collect()
 }
 
-/// What stands in column-major order at each place, of values in C order.
+/// Reorders values from C order to column-major order.
 pub(crate) fn column_major(shape: &[usize], values: &[f64]) -> Vec<f64> {
     let mut out = vec![0.0; values.len()];
     for (place, &value) in values.iter().enumerate() {
@@ -27,7 +27,8 @@ pub(crate) fn column_major(shape: &[usize], values: &[f64]) -> Vec<f64> {
     out
 }
 
-/// A file with one to eight bytes changed, and every other one cut off: the same for the same seed.
+/// A file with one to eight changed bytes; odd seeds also cut it. The same seed gives the same
+/// file.
 pub(crate) fn damaged(bytes: &[u8], seed: u64) -> Vec<u8> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     // SplitMix64.

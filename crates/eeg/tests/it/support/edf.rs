@@ -1,9 +1,9 @@
-//! A writer of EDF and BDF: sound files, and a way to damage them.
+//! A writer of EDF and BDF: valid files, and a way to damage them.
 
-/// A file to be written. Fields that a test wants to be wrong are text.
+/// A file to be written. Fields are text, so that tests can make them wrong.
 #[derive(Clone, Debug)]
 pub(crate) struct Draft {
-    /// What the reserved field says: `EDF+C`, `BDF+D`, nothing.
+    /// The reserved field: `EDF+C`, `BDF+D` or empty.
     pub(crate) kind: &'static str,
     pub(crate) sample_bytes: usize,
     pub(crate) records: usize,
@@ -17,7 +17,7 @@ pub(crate) struct DraftSignal {
     pub(crate) unit: Vec<u8>,
     pub(crate) physical: [String; 2],
     pub(crate) digital: [i32; 2],
-    /// The bytes of each record, all of one length.
+    /// The bytes of each record, all of equal length.
     pub(crate) data: Vec<Vec<u8>>,
 }
 
@@ -40,7 +40,8 @@ impl Draft {
         Self { record_duration: seconds.into(), ..self }
     }
 
-    /// Adds a signal with these samples, as many in each record; its physical range is its digital range.
+    /// Adds a signal with these samples, equally many in each record. Its physical range equals its
+    /// digital range.
     pub(crate) fn signal(self, label: &str, unit: &[u8], samples: &[i32]) -> Self {
         let largest = 1 << (8 * self.sample_bytes - 1);
         let (low, high) = (-largest, largest - 1);
@@ -106,7 +107,7 @@ impl Draft {
         field(&number(self.records), 8);
         field(self.record_duration.as_bytes(), 8);
         field(&number(self.signals.len()), 4);
-        // One column of the header after the other, each with all signals.
+        // The header is stored column by column, each with all signals.
         let mut column = |width: usize, value: &dyn Fn(&DraftSignal) -> Vec<u8>| {
             for signal in &self.signals {
                 field(&value(signal), width);
@@ -153,7 +154,7 @@ pub(crate) fn put(bytes: &mut [u8], first: usize, width: usize, value: &[u8]) {
     bytes[first..first + value.len()].copy_from_slice(value);
 }
 
-/// Where a field of a signal begins: `before` is the width of the fields before, per signal.
+/// The first byte of a field of a signal: `before` is the width of the previous fields, per signal.
 pub(crate) fn place(signals: usize, before: usize, width: usize, signal: usize) -> usize {
     256 + before * signals + width * signal
 }

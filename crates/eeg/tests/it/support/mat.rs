@@ -1,4 +1,4 @@
-//! A writer of MAT-files: elements as the format describes them, little-endian; nothing is checked.
+//! A writer of MAT-files: little-endian elements by the format, without checks.
 
 use std::io::Write;
 

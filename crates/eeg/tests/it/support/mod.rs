@@ -1,4 +1,4 @@
-//! What tests share.
+//! Shared helpers of the tests.
 
 pub(crate) mod arrays;
 pub(crate) mod edf;
@@ -11,7 +11,8 @@ use std::path::PathBuf;
 use proptest::test_runner::{Config, RngSeed};
 use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 
-/// Property tests with a fixed seed: the same cases everywhere. `PROPTEST_RNG_SEED` explores others.
+/// Property tests with a fixed seed: the same cases everywhere. `PROPTEST_RNG_SEED` explores
+/// others.
 pub(crate) fn cases(cases: u32) -> Config {
     let default = Config::default();
     let rng_seed = if default.rng_seed == RngSeed::Random { RngSeed::Fixed(0) } else { default.rng_seed };
@@ -35,7 +36,7 @@ pub(crate) fn array<T: npyz::Deserialize>(case: &str, name: &str) -> (Vec<usize>
     (shape, file.into_vec().unwrap())
 }
 
-/// Rows become columns.
+/// Transposes a matrix.
 pub(crate) fn transposed(rows: usize, columns: usize, matrix: &[f64]) -> Vec<f64> {
     assert_eq!(matrix.len(), rows * columns);
     (0..columns).flat_map(|j| (0..rows).map(move |i| matrix[i * columns + j])).collect()

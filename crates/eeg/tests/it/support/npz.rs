@@ -1,4 +1,4 @@
-//! A writer of zip archives that no zip writer would write.
+//! A writer of zip archives, including invalid ones.
 
 use std::io::Write;
 
@@ -39,7 +39,7 @@ pub(crate) fn deflated(name: &'static str, content: &[u8]) -> Entry {
     Entry { method: 8, compressed: content.len() as u32, content, ..plain }
 }
 
-/// What the local header and the list of entries have in common.
+/// The common fields of the local header and the list of entries.
 fn shared(entry: &Entry) -> Vec<u8> {
     let mut bytes = Vec::new();
     for field in [20, entry.flags, entry.method, 0, 0x21] {
@@ -86,7 +86,7 @@ pub(crate) fn npy(header: &str, values: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The header that NumPy writes, but for the padding.
+/// The header that NumPy writes, without padding.
 pub(crate) fn header(descr: &str, shape: &str) -> String {
     format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}")
 }

@@ -1,4 +1,4 @@
-//! A web server that does as it is told: one reply for each request, and no patience.
+//! A scripted web server: one reply for each request.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -7,7 +7,7 @@ use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 
-/// What was asked.
+/// A request.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     lines: Vec<String>,
@@ -32,26 +32,26 @@ impl Request {
         })
     }
 
-    /// The first byte asked for, if not the whole file.
+    /// The first requested byte; `None` for the whole file.
     pub(crate) fn first_byte(&self) -> Option<usize> {
         let first = self.header("range")?.strip_prefix("bytes=").unwrap().strip_suffix('-').unwrap();
         Some(first.parse().unwrap())
     }
 }
 
-/// What is sent, given what was asked.
+/// The bytes sent for a request.
 type Answer = dyn FnOnce(&Request) -> Vec<u8> + Send;
 
-/// What the server does after its answer.
+/// The action of the server after its answer.
 enum Then {
     Close,
-    /// Keeps the connection open and says nothing more.
+    /// Keeps the connection open and sends nothing more.
     Stall,
 }
 
-/// What the server does with one request.
+/// The reaction of the server to one request.
 pub(crate) struct Reply {
-    /// Whether it listens at all.
+    /// Whether it reads the request.
     listens: bool,
     gate: Option<Receiver<()>>,
     answer: Box<Answer>,
@@ -63,7 +63,7 @@ impl Reply {
         Self { listens: true, gate: None, answer: Box::new(answer), then: Then::Close }
     }
 
-    /// These bytes, whatever is asked.
+    /// These bytes, for any request.
     pub(crate) fn raw(bytes: impl Into<Vec<u8>>) -> Self {
         let bytes = bytes.into();
         Self::new(|_| bytes)
@@ -74,7 +74,7 @@ impl Reply {
         Self::raw(format!("HTTP/1.1 {code} X\r\nContent-Length: 0\r\nConnection: close\r\n{headers}\r\n"))
     }
 
-    /// The whole file, whatever range is asked for.
+    /// The whole file, for any range.
     pub(crate) fn whole(content: &[u8]) -> Self {
         Self::raw(whole(content, ""))
     }
@@ -84,7 +84,7 @@ impl Reply {
         Self::raw(whole(content, headers))
     }
 
-    /// What a good server does: the range asked for, unless it is of another version.
+    /// The requested range, unless the version differs, as a correct server replies.
     pub(crate) fn ranges(content: &[u8], tag: &str) -> Self {
         let (content, tag) = (content.to_vec(), tag.to_owned());
         Self::new(move |request| {
@@ -101,32 +101,32 @@ impl Reply {
         })
     }
 
-    /// A part of a file, of which the server says that it begins at `first`, whatever is asked.
+    /// A part of a file that is declared to begin at `first`, for any request.
     pub(crate) fn part(content: &[u8], first: usize, total: usize) -> Self {
         Self::raw(part(content, first, total, ""))
     }
 
-    /// Sends somewhere else.
+    /// A redirect.
     pub(crate) fn redirect(to: &str) -> Self {
         Self::status(302, &format!("Location: {to}\r\n"))
     }
 
-    /// Nothing, for ever.
+    /// No answer, for ever.
     pub(crate) fn silence() -> Self {
         Self::raw("").stalls()
     }
 
-    /// Hangs up at once.
+    /// Closes the connection at once.
     pub(crate) fn hang_up() -> Self {
         Self::raw("").unheard()
     }
 
-    /// The same, but without having listened.
+    /// The same reply, without reading the request.
     pub(crate) fn unheard(self) -> Self {
         Self { listens: false, ..self }
     }
 
-    /// The same, less the last bytes.
+    /// The same reply without the last bytes.
     pub(crate) fn short_of(self, missing: usize) -> Self {
         let answer = self.answer;
         let cut = move |request: &Request| {
@@ -137,12 +137,12 @@ impl Reply {
         Self { answer: Box::new(cut), ..self }
     }
 
-    /// The same, but the connection stays open.
+    /// The same reply, with the connection kept open.
     pub(crate) fn stalls(self) -> Self {
         Self { then: Then::Stall, ..self }
     }
 
-    /// The same, but not before the signal comes.
+    /// The same reply, sent only after the signal.
     pub(crate) fn after(self, gate: Receiver<()>) -> Self {
         Self { gate: Some(gate), ..self }
     }
@@ -163,7 +163,7 @@ fn part(content: &[u8], first: usize, total: usize, headers: &str) -> Vec<u8> {
     [head.as_bytes(), content].concat()
 }
 
-/// The server, on a port of its own until it is dropped.
+/// The server, on its own port until it is dropped.
 pub(crate) struct Server {
     address: SocketAddr,
     requests: Arc<Mutex<Vec<Request>>>,
@@ -172,7 +172,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Each request gets the next reply; when there are none left, the status 599.
+    /// Answers each request with the next reply, and with status 599 when none is left.
     pub(crate) fn new(script: impl IntoIterator<Item = Reply>) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let address = listener.local_addr().unwrap();
@@ -193,7 +193,7 @@ impl Server {
                 if let Some(gate) = reply.gate {
                     gate.recv().unwrap();
                 }
-                // Whoever asked may be gone: it will be seen there.
+                // The client may be gone; the test will notice it there.
                 let _ = stream.write_all(&(reply.answer)(&request));
                 if let Then::Stall = reply.then {
                     stalled.push(stream);
@@ -203,12 +203,12 @@ impl Server {
         Self { address, requests, stop, thread: Some(thread) }
     }
 
-    /// An address there.
+    /// An address on this server.
     pub(crate) fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
     }
 
-    /// What was asked so far.
+    /// The requests so far.
     pub(crate) fn requests(&self) -> Vec<Request> {
         self.requests.lock().unwrap().clone()
     }

@@ -1,0 +1,163 @@
+//! Alignment after the split: per subject, without labels, never across clients.
+
+use std::borrow::Cow;
+
+use fedspd_eeg::{About, Covariances, EuclideanAlignment, NO_UNIT, Recentring, Trials};
+use fedspd_manifold::{Real, SpdMetric};
+use rayon::prelude::*;
+
+use crate::Error;
+use crate::config::{Align, AlignFit, AlignKind};
+use crate::split::Design;
+
+/// The trials that a subject's reference is fitted on, and those that it is applied to.
+pub(crate) struct Subject {
+    fit: Vec<usize>,
+    apply: Vec<usize>,
+}
+
+/// The subjects of all clients and the held-out ones. The reference of a subject is fitted on its
+/// training trials or on all of its trials; that of a held-out subject on all of its trials or the
+/// first few. Labels are never used.
+pub(crate) fn subjects(align: &Align, about: &About, design: &Design) -> Vec<Subject> {
+    let of_clients = design.clients.iter().zip(&design.shards).flat_map(|(client, shard)| {
+        client.subjects.iter().map(move |subject| {
+            let own = |trials: &[usize]| -> Vec<usize> {
+                trials.iter().copied().filter(|&trial| about.origins[trial].subject == *subject).collect()
+            };
+            let apply = own(&client.trials);
+            let fit = if align.fit == AlignFit::All { apply.clone() } else { own(&shard.train) };
+            Subject { fit, apply }
+        })
+    });
+    let held_out = design.held_out.iter().map(|held_out| {
+        let first = align.calibration.unwrap_or(usize::MAX);
+        let fit = held_out.trials.iter().copied().take(first).collect();
+        Subject { fit, apply: held_out.trials.clone() }
+    });
+    of_clients.chain(held_out).collect()
+}
+
+/// Covariances after alignment, and the references.
+pub(crate) struct Aligned<'a> {
+    /// Borrowed where nothing was aligned.
+    pub(crate) covariances: Cow<'a, Covariances>,
+    /// The trials of each subject, ascending, and its reference; none where nothing was aligned.
+    pub(crate) references: Vec<(Vec<usize>, Recentring)>,
+}
+
+/// Aligns covariances.
+pub(crate) fn covariances(
+    kind: AlignKind,
+    subjects: Vec<Subject>,
+    covariances: &Covariances,
+) -> Result<Aligned<'_>, Error> {
+    let metric = match kind {
+        AlignKind::None | AlignKind::Euclidean => {
+            return Ok(Aligned { covariances: Cow::Borrowed(covariances), references: Vec::new() });
+        }
+        AlignKind::Riemannian => SpdMetric::AffineInvariant,
+        AlignKind::LogEuclidean => SpdMetric::LogEuclidean,
+    };
+    let fitted: Vec<Result<Recentring, _>> =
+        subjects.par_iter().map(|subject| Recentring::fit(covariances, &subject.fit, metric)).collect();
+    let (mut aligned, mut references) = (covariances.clone(), Vec::with_capacity(subjects.len()));
+    for (recentring, subject) in fitted.into_iter().zip(subjects) {
+        let recentring = recentring?;
+        recentring.apply(&mut aligned, &subject.apply)?;
+        references.push((subject.apply, recentring));
+    }
+    Ok(Aligned { covariances: Cow::Owned(aligned), references })
+}
+
+/// Aligns and scales trials; returns their numbers and their unit. It holds one trial at a time in
+/// double precision, beside the data.
+pub(crate) fn trials<T: Real>(
+    kind: AlignKind,
+    z_score: bool,
+    subjects: &[Subject],
+    trials: &Trials,
+) -> Result<(Vec<T>, String), Error> {
+    let about = &trials.about;
+    let euclidean = subjects.iter().filter(|_| kind == AlignKind::Euclidean);
+    let fitted = euclidean.map(|subject| EuclideanAlignment::fit(trials, &subject.fit));
+    let fitted = fitted.collect::<Result<Vec<_>, _>>()?;
+    let mut alignments = vec![None; trials.len()];
+    for (alignment, subject) in fitted.iter().zip(subjects) {
+        subject.apply.iter().for_each(|&trial| alignments[trial] = Some(alignment));
+    }
+    let mut samples = vec![0.0; trials.length() * about.channels.len()];
+    let mut numbers = Vec::with_capacity(trials.len() * samples.len());
+    for (trial, alignment) in alignments.iter().enumerate() {
+        match alignment {
+            Some(alignment) => alignment.align(trials.trial(trial), &mut samples)?,
+            None => samples.copy_from_slice(trials.trial(trial)),
+        }
+        if z_score {
+            fedspd_eeg::z_score(about, trial, &mut samples)?;
+        }
+        numbers.extend(samples.iter().map(|&x| T::from_f64(x)));
+    }
+    let scaled = z_score || kind == AlignKind::Euclidean;
+    Ok((numbers, if scaled { NO_UNIT } else { &about.unit }.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use fedspd_eeg::{MICROVOLTS, Making, Origin};
+
+    use super::*;
+
+    /// The same numbers as if all trials were aligned, scaled and then converted, with the memory of the result alone.
+    #[test]
+    fn trials_are_converted_one_by_one() {
+        let (channels, length, count) = (4, 50, 60);
+        let origin = |trial: usize| Origin {
+            label: trial % 2,
+            subject: (trial / 20).to_string(),
+            session: "1".into(),
+            run: "1".into(),
+        };
+        let about = About {
+            classes: vec!["a".into(), "b".into()],
+            channels: (0..channels).map(|channel| channel.to_string()).collect(),
+            sfreq: 100.0,
+            unit: MICROVOLTS.into(),
+            origins: (0..count).map(origin).collect(),
+            making: Making::default(),
+        };
+        let numbers = (0..count * length * channels).map(|i| ((i * i) as f64 * 0.37).sin()).collect();
+        let data = Trials::new(about, length, numbers).unwrap();
+        // The last subject belongs to nobody.
+        let subject = |number: usize| Subject {
+            fit: (20 * number..20 * number + 12).collect(),
+            apply: (20 * number..20 * number + 20).collect(),
+        };
+        let subjects = [subject(0), subject(1)];
+        for (kind, z_score) in [
+            (AlignKind::None, false),
+            (AlignKind::None, true),
+            (AlignKind::Euclidean, false),
+            (AlignKind::Euclidean, true),
+        ] {
+            let mut expected = data.clone();
+            for subject in subjects.iter().filter(|_| kind == AlignKind::Euclidean) {
+                let alignment = EuclideanAlignment::fit(&data, &subject.fit).unwrap();
+                alignment.apply(&mut expected, &subject.apply).unwrap();
+            }
+            if z_score {
+                expected.z_score().unwrap();
+            }
+            let mut found = None;
+            let counted = allocation_counter::measure(|| {
+                found = Some(trials::<f32>(kind, z_score, &subjects, &data).unwrap());
+            });
+            let (numbers, unit) = found.unwrap();
+            assert_eq!(unit, expected.about.unit);
+            let eager = (0..count).flat_map(|trial| expected.trial(trial)).map(|&x| x as f32);
+            assert_eq!(numbers, eager.collect::<Vec<_>>());
+            let all = size_of_val(&numbers[..]) as u64;
+            assert!(counted.bytes_max < all + all / 4, "{} of {all}", counted.bytes_max);
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! From predictions to the numbers of the results.
+
+use fedspd_eeg::About;
+use fedspd_nn::Evaluation;
+use fedspd_run::Confusion;
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+use crate::record::PastRound;
+
+/// One number of the results.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Score {
+    /// The name of a client or a held-out subject, or `pooled`, `mean` or `worst`.
+    pub(crate) client: String,
+    pub(crate) split: String,
+    pub(crate) metric: String,
+    pub(crate) value: f64,
+}
+
+/// Predictions of trials, by one model or several.
+#[derive(Default)]
+pub(crate) struct Predicted {
+    /// Trials with their predicted classes.
+    pairs: Vec<(usize, usize)>,
+    /// The sum of the losses over trials.
+    loss: f64,
+}
+
+impl Predicted {
+    pub(crate) fn add(&mut self, trials: &[usize], evaluation: &Evaluation) {
+        self.pairs.extend(trials.iter().copied().zip(evaluation.predictions.iter().copied()));
+        self.loss += evaluation.loss * trials.len() as f64;
+    }
+
+    /// The confusion matrices of all trials and of each group (a client, a subject). Groups without
+    /// predictions are left out.
+    pub(crate) fn confusions<'a>(
+        &self,
+        about: &About,
+        groups: impl Iterator<Item = (&'a str, &'a [usize])>,
+    ) -> Result<Confusions, Error> {
+        let mut pooled = Confusion::new(about.classes.len());
+        for &(trial, predicted) in &self.pairs {
+            pooled.add(about.origins[trial].label, predicted)?;
+        }
+        let mut sorted = self.pairs.clone();
+        sorted.sort_unstable();
+        let mut each = Vec::new();
+        for (name, trials) in groups {
+            let mut confusion = Confusion::new(about.classes.len());
+            for &trial in trials {
+                if let Ok(place) = sorted.binary_search_by_key(&trial, |&(trial, _)| trial) {
+                    confusion.add(about.origins[trial].label, sorted[place].1)?;
+                }
+            }
+            if confusion.total() > 0 {
+                each.push((name.to_owned(), confusion));
+            }
+        }
+        Ok(Confusions { pooled, loss: self.loss, each })
+    }
+
+    /// The macro-F1 of all trials together.
+    pub(crate) fn macro_f1(&self, about: &About) -> Result<f64, Error> {
+        Ok(self.confusions(about, std::iter::empty())?.pooled.macro_f1())
+    }
+}
+
+/// Confusion matrices of all trials together and of each group.
+pub(crate) struct Confusions {
+    pub(crate) pooled: Confusion,
+    /// The sum of the losses over trials.
+    loss: f64,
+    each: Vec<(String, Confusion)>,
+}
+
+impl Confusions {
+    /// No trial yet.
+    pub(crate) fn new(classes: usize) -> Self {
+        Self { pooled: Confusion::new(classes), loss: 0.0, each: Vec::new() }
+    }
+
+    /// Adds a group with its mean loss.
+    pub(crate) fn add(&mut self, name: &str, loss: f64, confusion: &Confusion) -> Result<(), Error> {
+        self.pooled.merge(confusion)?;
+        self.loss += loss * confusion.total() as f64;
+        self.each.push((name.to_owned(), confusion.clone()));
+        Ok(())
+    }
+
+    /// The scores of a split: all trials together with their confusion matrix, and the mean and the
+    /// worst over groups; with `in_full` also each group and each class.
+    pub(crate) fn scores(&self, classes: &[String], split: &str, prefix: &str, in_full: bool) -> Vec<Score> {
+        let Self { pooled, each, .. } = self;
+        let mut scores = Vec::new();
+        let mut add = |client: &str, metric: String, value: f64| {
+            let (client, split) = (client.to_owned(), split.to_owned());
+            scores.push(Score { client, split, metric: format!("{prefix}{metric}"), value });
+        };
+        add("pooled", "macro_f1".into(), pooled.macro_f1());
+        add("pooled", "accuracy".into(), pooled.accuracy());
+        add("pooled", "kappa".into(), pooled.kappa());
+        add("pooled", "loss".into(), self.loss / pooled.total() as f64);
+        let f1: Vec<f64> = each.iter().map(|(_, confusion)| confusion.macro_f1()).collect();
+        add("mean", "macro_f1".into(), f1.iter().sum::<f64>() / f1.len() as f64);
+        add("worst", "macro_f1".into(), f1.iter().copied().fold(f64::NAN, f64::min));
+        for (place, &count) in pooled.counts().iter().enumerate() {
+            let (truth, predicted) = (&classes[place / classes.len()], &classes[place % classes.len()]);
+            add("pooled", format!("confusion:{truth}:{predicted}"), count as f64);
+        }
+        if in_full {
+            for (class, f1) in classes.iter().zip(pooled.f1_per_class()) {
+                add("pooled", format!("f1:{class}"), f1);
+            }
+            for (name, confusion) in each {
+                add(name, "macro_f1".into(), confusion.macro_f1());
+                add(name, "accuracy".into(), confusion.accuracy());
+                add(name, "trials".into(), confusion.total() as f64);
+            }
+        }
+        scores
+    }
+}
+
+/// The scores of a model on the validation trials of all clients.
+#[derive(Clone, Copy)]
+pub(crate) struct Validation {
+    /// The uniform mean over clients.
+    pub(crate) loss: f64,
+    /// The macro-F1 of all trials together.
+    pub(crate) f1: f64,
+}
+
+/// The scores of a round that is validated, tested, or both.
+pub(crate) struct RoundScores {
+    /// For the results.
+    pub(crate) scores: Vec<Score>,
+    pub(crate) validation: Option<Validation>,
+    pub(crate) test_f1: Option<f64>,
+}
+
+impl RoundScores {
+    pub(crate) fn new(validation: Option<Validation>, test: Option<&Confusions>, classes: &[String]) -> Self {
+        let score = |metric, value| Score::pooled("validation", metric, value);
+        let validated = |Validation { loss, f1 }| [score("macro_f1", f1), score("loss", loss)];
+        let mut scores: Vec<Score> = validation.into_iter().flat_map(validated).collect();
+        scores.extend(test.into_iter().flat_map(|test| test.scores(classes, "test", "", false)));
+        Self { scores, validation, test_f1: test.map(|test| test.pooled.macro_f1()) }
+    }
+}
+
+impl Score {
+    pub(crate) fn pooled(split: &str, metric: &str, value: f64) -> Self {
+        Self { client: "pooled".into(), split: split.into(), metric: metric.into(), value }
+    }
+}
+
+/// The scores of the final model of a seed. `best_round` is its round if it is not the last one.
+pub(crate) fn finals(
+    test: &Confusions,
+    classes: &[String],
+    feasibility: f64,
+    best_round: Option<u32>,
+    history: &[PastRound],
+) -> Vec<Score> {
+    let mut finals = test.scores(classes, "test", "final_", true);
+    finals.push(Score::pooled("model", "final_feasibility_error", feasibility));
+    finals.extend(best_round.map(|round| Score::pooled("model", "final_round", round.into())));
+    finals.extend(best_by_validation(history));
+    finals
+}
+
+/// The test score of the round with the best validation score, a secondary result of federated
+/// training.
+fn best_by_validation(history: &[PastRound]) -> Vec<Score> {
+    let find = |past: &PastRound, split: &str| {
+        let wanted =
+            |score: &&Score| score.client == "pooled" && score.split == split && score.metric == "macro_f1";
+        past.scores.iter().find(wanted).map(|score| score.value)
+    };
+    let tested =
+        history.iter().filter_map(|past| Some((find(past, "validation")?, find(past, "test")?, past.round)));
+    // The first of equals.
+    let best = tested.fold(None, |best: Option<(f64, f64, u32)>, this| match best {
+        Some(best) if !(this.0 > best.0) => Some(best),
+        _ => Some(this),
+    });
+    best.map_or(Vec::new(), |(_, test, round)| {
+        let score = |metric, value| Score::pooled("test", metric, value);
+        vec![score("best_val_macro_f1", test), score("best_val_round", round.into())]
+    })
+}

@@ -1,0 +1,19 @@
+//! The files of a run folder, written by the same code for runs in one process and over Flower.
+
+mod checkpoint;
+mod history;
+mod manifest;
+mod recorder;
+mod results;
+mod resume_command;
+mod round_event;
+pub(crate) mod sealed;
+
+pub(crate) use checkpoint::{Checkpoint, CheckpointState, CohortState, ModelState, PastRound};
+pub(crate) use history::{History, is_due, warn};
+pub(crate) use manifest::{RunFacts, run_manifest};
+pub(crate) use recorder::{Recorder, saved_config};
+pub(crate) use results::{SeedResults, table};
+pub(crate) use resume_command::how_to_resume;
+pub use resume_command::{resume_command, shell_word};
+pub(crate) use round_event::round_event;

@@ -1,0 +1,165 @@
+//! The writer of a run folder.
+
+use std::path::Path;
+use std::time::Instant;
+
+use fedspd_manifold::Real;
+use fedspd_nn::ParamSet;
+use fedspd_nn::file::{Manifest as ModelManifest, encode};
+use fedspd_run::{
+    Engine, Event, EventLog, FolderLock, Interpretation, Manifest, ResultTable, RunFolder, Shards, Status,
+    atomic, headline,
+};
+
+use super::checkpoint::{Checkpoint, CheckpointState};
+use super::history::warn;
+use super::sealed;
+use crate::config::Config;
+use crate::{Error, Observer};
+
+/// Writes manifest, events, results, models and checkpoints of a run.
+pub(crate) struct Recorder {
+    folder: RunFolder,
+    _lock: FolderLock,
+    pub(crate) manifest: Manifest,
+    log: EventLog,
+    start: Instant,
+}
+
+impl Recorder {
+    /// Begins a run in a new folder. `fill` adds files of its own to those that every run begins with.
+    pub(crate) fn create(
+        path: &Path,
+        config: &Config,
+        manifest: Manifest,
+        shards: &Shards,
+        fill: impl FnOnce(&RunFolder) -> Result<(), Error>,
+    ) -> Result<Self, Error> {
+        let (folder, lock) = RunFolder::create(path, |folder| {
+            atomic::write(&folder.config(), config.to_toml().as_bytes())?;
+            shards.write(&folder.shards())?;
+            fill(folder)?;
+            manifest.write(&folder.manifest())?;
+            Ok::<(), Error>(())
+        })?;
+        let mut recorder = Self::new(folder, lock, manifest)?;
+        recorder.event(&Event::Started)?;
+        Ok(recorder)
+    }
+
+    /// Opens the folder of a run of that engine, to go on in it.
+    pub(crate) fn open(path: &Path, engine: Engine) -> Result<Self, Error> {
+        let folder = RunFolder::open(path)?;
+        let lock = folder.lock()?;
+        if folder.engine() != engine {
+            return Err(Error::OtherEngine { path: path.to_owned(), engine: folder.engine() });
+        }
+        let manifest = Manifest::read(&folder.manifest())?;
+        Self::new(folder, lock, manifest)
+    }
+
+    fn new(folder: RunFolder, lock: FolderLock, manifest: Manifest) -> Result<Self, Error> {
+        let log = EventLog::open(folder.events())?;
+        Ok(Self { folder, _lock: lock, manifest, log, start: Instant::now() })
+    }
+
+    pub(crate) fn folder(&self) -> &RunFolder {
+        &self.folder
+    }
+
+    /// Says in the manifest that the run goes on; its time counts from now.
+    pub(crate) fn begin(&mut self) -> Result<(), Error> {
+        self.start = Instant::now();
+        self.manifest.status = Status::Running;
+        Ok(self.manifest.write(&self.folder.manifest())?)
+    }
+
+    pub(crate) fn event(&mut self, event: &Event) -> Result<(), Error> {
+        Ok(self.log.append(event)?)
+    }
+
+    /// Removes the events of rounds after the checkpoint of a seed: these rounds run again.
+    pub(crate) fn truncate_after(&mut self, seed: u64, round: u32) -> Result<(), Error> {
+        Ok(self.log.truncate_after(seed, round)?)
+    }
+
+    /// The checkpoint of a seed; none if the seed has not begun.
+    pub(crate) fn checkpoint<S: CheckpointState>(&self, seed: u64) -> Result<Option<Checkpoint<S>>, Error> {
+        Checkpoint::read(&self.folder.checkpoint(seed), &self.manifest.config_hash)
+    }
+
+    /// Whether the checkpoint of a seed holds a state of this type.
+    pub(crate) fn has_checkpoint<S: CheckpointState>(&self, seed: u64) -> bool {
+        sealed::begins_with(&self.folder.checkpoint(seed), S::MAGIC)
+    }
+
+    /// Writes the checkpoint of a seed, after the events that led to it.
+    pub(crate) fn save<S: CheckpointState>(
+        &mut self,
+        seed: u64,
+        checkpoint: &Checkpoint<S>,
+    ) -> Result<(), Error> {
+        self.log.sync()?;
+        checkpoint.write(&self.folder.checkpoint(seed))
+    }
+
+    /// Writes the model of a seed. A model that could not be loaded again is not written, with a
+    /// warning.
+    pub(crate) fn save_model<T: Real>(
+        &mut self,
+        seed: u64,
+        manifest: &ModelManifest,
+        parameters: &ParamSet<T>,
+        observer: &mut (dyn Observer + Send),
+    ) -> Result<(), Error> {
+        let path = self.folder.model(seed);
+        match encode(&path, manifest, parameters) {
+            Ok(bytes) => Ok(atomic::write(&path, &bytes)?),
+            Err(fedspd_nn::Error::Model { fault, .. }) => {
+                warn(Some(self), observer, &format!("the model of seed {seed} is not saved: {fault}"))
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    pub(crate) fn save_interpretation(&self, seed: u64, content: &Interpretation) -> Result<(), Error> {
+        Ok(content.write(&self.folder.interpretation(seed))?)
+    }
+
+    pub(crate) fn write_results(&self, results: &ResultTable) -> Result<(), Error> {
+        Ok(results.write(&self.folder.results())?)
+    }
+
+    /// Writes the results and the summary of all seeds, and that the run is done.
+    pub(crate) fn finish(&mut self, results: &ResultTable) -> Result<(), Error> {
+        self.write_results(results)?;
+        headline(results).write(&self.folder.summary())?;
+        self.end(Status::Done)?;
+        self.event(&Event::Finished)
+    }
+
+    /// Writes the status of the run, its time and its memory to the manifest.
+    pub(crate) fn end(&mut self, status: Status) -> Result<(), Error> {
+        let before = self.manifest.wall_seconds.unwrap_or(0.0);
+        self.manifest.wall_seconds = Some(before + self.start.elapsed().as_secs_f64());
+        self.start = Instant::now();
+        self.manifest.peak_memory_bytes = peak_memory();
+        self.manifest.status = status;
+        Ok(self.manifest.write(&self.folder.manifest())?)
+    }
+}
+
+/// The configuration that a run began with.
+pub(crate) fn saved_config(folder: &RunFolder) -> Result<Config, Error> {
+    let path = folder.config();
+    let text = std::fs::read_to_string(&path)
+        .map_err(|source| fedspd_run::Error::File { path: path.clone(), source })?;
+    Ok(Config::parse(&text, &path.display().to_string(), &[])?)
+}
+
+/// The most memory that this process has used so far, where the system says.
+fn peak_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    Some(line.split_whitespace().nth(1)?.parse::<u64>().ok()? * 1024)
+}

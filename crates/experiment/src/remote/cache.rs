@@ -1,0 +1,277 @@
+//! The cache of a site's prepared trials.
+//!
+//! Flower starts a process for every message. Without a cache each of them would read, split and align
+//! all recordings again. An entry is keyed by everything that the trials depend on: the configuration,
+//! the site's number, the version of the software, and path, size and modification time of every
+//! source file. It lives in the node's state folder, readable by its owner only, and is verified by
+//! its checksum. Its total size is bounded; entries that were not used for the longest time go first.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use fedspd_federated::Shard;
+use fedspd_manifold::Real;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::introduction::{Counts, Facts};
+use super::state::private_folder;
+use crate::config::Config;
+use crate::data::source_files;
+use crate::error::hexadecimal;
+use crate::record::sealed::{self, Magic};
+use crate::{Error, Observer};
+
+const MAGIC: &Magic = b"fedspd-cache-v1\n";
+/// Bytes of all entries together.
+const LARGEST_CACHE: u64 = 4 << 30;
+
+/// The trials of a site, split, aligned and scaled.
+#[derive(Serialize, Deserialize)]
+pub(super) struct PreparedTrials {
+    pub(super) facts: Facts,
+    pub(super) counts: Counts,
+    pub(super) shard: Shard,
+    pub(super) labels: Vec<usize>,
+    pub(super) numbers: InputNumbers,
+}
+
+/// The numbers of all trials in the precision of the network.
+#[derive(Serialize, Deserialize)]
+pub(super) enum InputNumbers {
+    F32(Vec<f32>),
+    F64(Vec<f64>),
+}
+
+impl InputNumbers {
+    pub(super) fn new<T: Real>(numbers: Vec<T>) -> Self {
+        if size_of::<T>() == size_of::<f32>() {
+            Self::F32(numbers.into_iter().map(|x| x.to_f64() as f32).collect())
+        } else {
+            Self::F64(numbers.into_iter().map(Real::to_f64).collect())
+        }
+    }
+
+    pub(super) fn into_vec<T: Real>(self) -> Vec<T> {
+        match self {
+            Self::F32(numbers) => numbers.into_iter().map(|x| T::from_f64(x.into())).collect(),
+            Self::F64(numbers) => numbers.into_iter().map(T::from_f64).collect(),
+        }
+    }
+}
+
+/// The cache folder of a node.
+pub(super) struct Cache {
+    folder: PathBuf,
+    largest: u64,
+}
+
+impl Cache {
+    pub(super) fn new(state: &Path) -> Self {
+        Self { folder: state.join("cache"), largest: LARGEST_CACHE }
+    }
+
+    /// Returns the prepared trials of a site: those of the cache, or those that `prepare` makes, which
+    /// are then stored. A damaged entry is replaced, with a warning.
+    pub(super) fn get_or_prepare(
+        &self,
+        config: &Config,
+        number: u32,
+        observer: &mut (dyn Observer + Send),
+        prepare: impl FnOnce() -> Result<PreparedTrials, Error>,
+    ) -> Result<PreparedTrials, Error> {
+        let path = self.folder.join(format!("{}.trials", key(config, number)?));
+        match sealed::read(&path, MAGIC) {
+            Ok(Some(trials)) => {
+                mark_as_used(&path);
+                return Ok(trials);
+            }
+            Ok(None) => {}
+            Err(fault) => observer.warning(&format!("the cached trials are prepared again: {fault}")),
+        }
+        let trials = prepare()?;
+        // The files may have changed while they were read. The entry would then be for others.
+        if path == self.folder.join(format!("{}.trials", key(config, number)?)) {
+            private_folder(&self.folder)?;
+            sealed::write(&path, MAGIC, &trials)?;
+            self.evict(&path)?;
+        }
+        Ok(trials)
+    }
+
+    /// Removes entries until the rest fits, those first that were not used for the longest time. The
+    /// new entry goes only if it is too large by itself.
+    fn evict(&self, new: &Path) -> Result<(), Error> {
+        let refused = |source| fedspd_run::Error::File { path: self.folder.clone(), source };
+        let mut entries = Vec::new();
+        for entry in fs::read_dir(&self.folder).map_err(refused)? {
+            let entry = entry.map_err(refused)?;
+            // Another process may have removed it.
+            let Ok(meta) = entry.metadata() else { continue };
+            let used = meta.modified().unwrap_or(SystemTime::UNIX_EPOCH);
+            entries.push((entry.path() == new, used, meta.len(), entry.path()));
+        }
+        entries.sort();
+        let mut total: u64 = entries.iter().map(|(_, _, size, _)| size).sum();
+        for (_, _, size, path) in entries {
+            if total <= self.largest {
+                break;
+            }
+            match fs::remove_file(&path) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(refused(error).into());
+                }
+                _ => total -= size,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Sets the modification time, by which entries are removed. A failure costs an entry its place, and
+/// nothing else.
+fn mark_as_used(path: &Path) {
+    if let Ok(file) = File::options().append(true).open(path) {
+        let _ = file.set_modified(SystemTime::now());
+    }
+}
+
+/// The hash of everything that prepared trials depend on.
+fn key(config: &Config, number: u32) -> Result<String, Error> {
+    let mut hash = Sha256::new();
+    let mut add = |text: &str| {
+        hash.update((text.len() as u64).to_le_bytes());
+        hash.update(text);
+    };
+    add(env!("CARGO_PKG_VERSION"));
+    add(&config.hash());
+    add(&number.to_string());
+    for path in source_files(config)? {
+        let refused = |source| fedspd_run::Error::File { path: path.clone(), source };
+        let meta = fs::metadata(&path).map_err(refused)?;
+        let modified = meta.modified().map_err(refused)?.duration_since(SystemTime::UNIX_EPOCH);
+        add(&path.to_string_lossy());
+        add(&format!("{} {:?}", meta.len(), modified.unwrap_or_default()));
+    }
+    Ok(hexadecimal(&hash.finalize()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn trials(count: usize) -> PreparedTrials {
+        let facts = Facts {
+            classes: vec!["a".into()],
+            channels: vec!["C3".into()],
+            inputs: 1,
+            samples: None,
+            sfreq: 160.0,
+            unit: "uV^2".into(),
+            unit_read: "uV^2".into(),
+            treatment: Vec::new(),
+            alignment: "none".into(),
+            transductive: false,
+        };
+        let counts = Counts { train: vec![count], validation: vec![0], test: vec![0] };
+        let shard = Shard { train: (0..count).collect(), validation: Vec::new(), test: Vec::new() };
+        let numbers = InputNumbers::new(vec![0.25_f64; count]);
+        PreparedTrials { facts, counts, shard, labels: vec![0; count], numbers }
+    }
+
+    fn config(file: &Path) -> Config {
+        Config::new(file.to_string_lossy())
+    }
+
+    #[derive(Default)]
+    struct Warnings(Vec<String>);
+
+    impl Observer for Warnings {
+        fn round(&mut self, _: &crate::RoundProgress) {}
+
+        fn warning(&mut self, text: &str) {
+            self.0.push(text.to_owned());
+        }
+
+        fn interrupted(&self) -> bool {
+            false
+        }
+    }
+
+    /// How many times trials were prepared.
+    fn prepared(cache: &Cache, config: &Config, number: u32, warnings: &mut Warnings) -> usize {
+        let mut times = 0;
+        let made = cache.get_or_prepare(config, number, warnings, || {
+            times += 1;
+            Ok(trials(100))
+        });
+        assert_eq!(made.unwrap().numbers.into_vec::<f64>(), [0.25; 100]);
+        times
+    }
+
+    #[test]
+    fn trials_are_prepared_once_and_again_when_anything_changes() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("data.npz");
+        fs::write(&file, "first").unwrap();
+        let (cache, mut warnings) = (Cache::new(folder.path()), Warnings::default());
+        let mut config = config(&file);
+        assert_eq!(prepared(&cache, &config, 0, &mut warnings), 1);
+        assert_eq!(prepared(&cache, &config, 0, &mut warnings), 0);
+        assert_eq!(prepared(&cache, &config, 1, &mut warnings), 1, "another site");
+        config.run.threads = 7;
+        assert_eq!(prepared(&cache, &config, 0, &mut warnings), 0, "threads change nothing");
+        config.split.seed = Some(3);
+        assert_eq!(prepared(&cache, &config, 0, &mut warnings), 1, "another split");
+        fs::write(&file, "second").unwrap();
+        assert_eq!(prepared(&cache, &config, 0, &mut warnings), 1, "another file");
+        assert!(warnings.0.is_empty());
+    }
+
+    #[test]
+    fn a_damaged_entry_is_prepared_again_with_a_warning() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("data.npz");
+        fs::write(&file, "data").unwrap();
+        let (cache, mut warnings, config) = (Cache::new(folder.path()), Warnings::default(), config(&file));
+        assert_eq!(prepared(&cache, &config, 0, &mut warnings), 1);
+        let entry = fs::read_dir(&cache.folder).unwrap().next().unwrap().unwrap().path();
+        let mut bytes = fs::read(&entry).unwrap();
+        *bytes.last_mut().unwrap() ^= 1;
+        fs::write(&entry, bytes).unwrap();
+        assert_eq!(prepared(&cache, &config, 0, &mut warnings), 1);
+        assert!(matches!(&warnings.0[..], [text] if text.contains("checksum")), "{:?}", warnings.0);
+        assert_eq!(prepared(&cache, &config, 0, &mut warnings), 0);
+    }
+
+    #[test]
+    fn the_cache_is_private_and_bounded() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("data.npz");
+        fs::write(&file, "data").unwrap();
+        let (mut cache, mut warnings, config) =
+            (Cache::new(folder.path()), Warnings::default(), config(&file));
+        let entries = |cache: &Cache| fs::read_dir(&cache.folder).unwrap().count();
+        assert_eq!(prepared(&cache, &config, 0, &mut warnings), 1);
+        #[cfg(unix)]
+        {
+            let mode =
+                std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&cache.folder).unwrap().permissions());
+            assert_eq!(mode & 0o777, 0o700);
+        }
+        let size = fs::read_dir(&cache.folder).unwrap().next().unwrap().unwrap().metadata().unwrap().len();
+        cache.largest = 2 * size + size / 2;
+        assert_eq!(prepared(&cache, &config, 1, &mut warnings), 1);
+        // The first entry is used again, so that the second one is the oldest.
+        assert_eq!(prepared(&cache, &config, 0, &mut warnings), 0);
+        assert_eq!(prepared(&cache, &config, 2, &mut warnings), 1);
+        assert_eq!(entries(&cache), 2);
+        assert_eq!(prepared(&cache, &config, 0, &mut warnings), 0);
+        assert_eq!(prepared(&cache, &config, 2, &mut warnings), 0);
+        assert_eq!(prepared(&cache, &config, 1, &mut warnings), 1);
+        cache.largest = size / 2;
+        assert_eq!(prepared(&cache, &config, 3, &mut warnings), 1);
+        assert_eq!(entries(&cache), 0);
+    }
+}

@@ -1,0 +1,37 @@
+//! Text from sites, made safe for a log.
+
+/// The longest text, in characters.
+const LONGEST: usize = 400;
+
+/// Text of a site as one line of bounded length, so that no site can forge log lines of another.
+pub fn one_line(text: &str) -> String {
+    let mut line = String::new();
+    for letter in text.chars().take(LONGEST) {
+        if plain(letter) { line.push(letter) } else { line.extend(letter.escape_default()) }
+    }
+    if text.chars().nth(LONGEST).is_some() {
+        line.push('…');
+    }
+    line
+}
+
+/// Whether a character neither controls the terminal nor changes the direction of writing.
+fn plain(letter: char) -> bool {
+    let turns = matches!(letter, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let breaks = matches!(letter, '\u{2028}' | '\u{2029}');
+    !(letter.is_control() || turns || breaks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_said_is_one_line() {
+        assert_eq!(one_line("klinik süd: it failed"), "klinik süd: it failed");
+        let forged = one_line("x\nround 1: a does not count\u{1b}[31m\u{202e}");
+        assert_eq!(forged, "x\\nround 1: a does not count\\u{1b}[31m\\u{202e}");
+        let long = one_line(&"ä".repeat(100_000));
+        assert_eq!(long.chars().count(), LONGEST + 1);
+    }
+}

@@ -1,0 +1,129 @@
+//! The start of a run on several machines: the server, its network and the run folder.
+
+use std::path::Path;
+
+use fedspd_federated::{Member, Server, ServerConfig, Wire};
+use fedspd_manifold::Real;
+use fedspd_nn::file::{Manifest as ModelManifest, Network};
+use fedspd_nn::{Architecture, Seed};
+use fedspd_run::{Engine, RunFolder, SeedShards, Shard, Shards};
+
+use super::identity::Identity;
+use super::introduction::{Facts, Introduction};
+use super::server::AnyServer;
+use crate::Error;
+use crate::config::{Config, Mode};
+use crate::data::dataset_name;
+use crate::record::{Recorder, RunFacts, run_manifest};
+use crate::train::{Visitor, settings, with_network};
+
+/// The one seed of a run on several machines, whose configuration allows one.
+pub(super) fn only_seed(config: &Config) -> Result<u64, Error> {
+    let refuse = |fault, found: String| Err(Error::Remote { fault, found });
+    if config.mode != Mode::Federated {
+        return refuse("is `federated`", config.mode.name().to_owned());
+    }
+    if let Some(held_out) = &config.split.held_out_subjects {
+        return refuse("holds out nobody, whom the server would need trials of", held_out.ids().join(", "));
+    }
+    match config.run.seeds.as_slice() {
+        &[seed] => Ok(seed),
+        seeds => refuse("has one seed", format!("{seeds:?}")),
+    }
+}
+
+/// The server, and the manifest of its model file.
+pub(super) fn server(
+    config: &Config,
+    facts: &Facts,
+    sites: &[Introduction],
+    quorum: usize,
+    seed: u64,
+) -> Result<(Box<dyn AnyServer>, ModelManifest), Error> {
+    let settings = ServerConfig { quorum, ..settings::server(config) };
+    let new = NewServer { config, settings, members: members(sites), seed };
+    let (server, network) = with_network(&config.model, &facts.shape(), new)?;
+    let (classes, channels) = (facts.classes.clone(), facts.channels.clone());
+    let manifest = ModelManifest::new(network, &facts.unit_read, classes, channels)?;
+    Ok((server, manifest.treated(facts.treatment.clone())))
+}
+
+struct NewServer<'a> {
+    config: &'a Config,
+    settings: ServerConfig,
+    members: Vec<Member>,
+    seed: u64,
+}
+
+impl Visitor for NewServer<'_> {
+    type Output = (Box<dyn AnyServer>, Network);
+
+    fn visit<T: Real, N: Architecture<T>>(self, network: N) -> Result<Self::Output, Error> {
+        let method = settings::method::<T>(self.config, &Wire::new(network.layout().clone()))?.server;
+        let (seed, initial) = (Seed(self.seed), network.initial(Seed(self.seed))?);
+        let server = Server::new(self.settings, self.members, initial, method, seed)?;
+        Ok((Box::new(server), network.describe()))
+    }
+}
+
+/// The sites as the server knows them. The weight of a site is the number of trials it announced.
+pub(super) fn members(sites: &[Introduction]) -> Vec<Member> {
+    let member = |site: &Introduction| Member { name: site.name.clone(), trials: site.trials.training() };
+    sites.iter().map(member).collect()
+}
+
+/// The recorder of the run, in a new folder or in that of the same run by the same sites.
+pub(super) fn recorder(
+    config: &Config,
+    name: &str,
+    path: &Path,
+    facts: &Facts,
+    sites: &[Introduction],
+    parameters: usize,
+    seed: u64,
+) -> Result<(Recorder, Identity), Error> {
+    let shards = shards(facts, sites, seed);
+    if RunFolder::open(path).is_ok() {
+        let recorder = Recorder::open(path, Engine::Flower)?;
+        let folder = recorder.folder();
+        if recorder.manifest.config_hash != config.hash() {
+            return Err(Error::ConfigChanged { path: folder.config() });
+        }
+        if Shards::read(&folder.shards())? != shards {
+            return Err(Error::SitesChanged { path: folder.shards() });
+        }
+        let identity = Identity::read(folder)?;
+        return Ok((recorder, identity));
+    }
+    let identity = Identity::draw();
+    let facts = RunFacts {
+        dataset: dataset_name(config, &config.data.source()?),
+        data_sha256: None,
+        unit: facts.unit.clone(),
+        classes: facts.classes.clone(),
+        channels: facts.channels.clone(),
+        subjects: Vec::new(),
+        excluded: Vec::new(),
+        alignment: facts.alignment.clone(),
+        transductive: facts.transductive,
+        held_out: None,
+        parameters,
+        threads: 1,
+    };
+    let manifest = run_manifest(config, name, facts)?;
+    let recorder = Recorder::create(path, config, manifest, &shards, |folder| identity.write(folder))?;
+    Ok((recorder, identity))
+}
+
+/// The trials of each site. Only the sites know their subjects.
+fn shards(facts: &Facts, sites: &[Introduction], seed: u64) -> Shards {
+    let clients = sites.iter().map(|site| Shard {
+        name: site.name.clone(),
+        subjects: Vec::new(),
+        train: site.trials.train.clone(),
+        val: site.trials.validation.clone(),
+        test: site.trials.test.clone(),
+    });
+    let seeds = vec![SeedShards { seed, clients: clients.collect(), held_out: Vec::new() }];
+    Shards { classes: facts.classes.clone(), seeds }
+}

@@ -1,0 +1,98 @@
+//! The scores of a model on a site's trials, as the parts of a message.
+
+use fedspd_federated::{Fault, Kind, Message, Numbers, Part, PartSpec};
+use fedspd_run::Confusion;
+
+use super::introduction::{Counts, fits};
+
+/// Logarithms of double-precision probabilities end near 745. A diverging network may reach thousands.
+const LARGEST_LOSS: f64 = 1e6;
+
+/// The splits that a site may report on.
+const SPLITS: [&str; 2] = ["validation", "test"];
+
+/// The scores of a model on the trials of one split.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct SplitScores {
+    /// The mean cross-entropy.
+    pub(super) loss: f64,
+    /// The confusion matrix.
+    pub(super) confusion: Confusion,
+}
+
+/// The scores of a model on a site's trials; none of a split without trials or that was not asked for.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct SiteScores {
+    pub(super) validation: Option<SplitScores>,
+    pub(super) test: Option<SplitScores>,
+}
+
+impl SiteScores {
+    /// The parts of a message with scores for that many classes.
+    fn specs(classes: usize) -> Vec<PartSpec> {
+        let of_split = |split: &&str| {
+            [
+                PartSpec::new(loss_of(split), &[], Kind::F64).optional(),
+                PartSpec::new(confusion_of(split), &[classes, classes], Kind::U64).optional(),
+            ]
+        };
+        SPLITS.iter().flat_map(of_split).collect()
+    }
+
+    /// As a message.
+    pub(super) fn message(&self) -> Message {
+        let mut message = Message::default();
+        for (split, scores) in SPLITS.iter().zip([&self.validation, &self.test]) {
+            if let Some(SplitScores { loss, confusion }) = scores {
+                let (classes, counts) = (confusion.support().len(), confusion.counts().to_vec());
+                message.push(Part::real(loss_of(split), &[], &[*loss]));
+                message.push(Part::ring(confusion_of(split), &[classes, classes], counts));
+            }
+        }
+        message
+    }
+
+    /// Reads a message, and checks it against the trials that the site announced.
+    ///
+    /// # Errors
+    /// What is wrong with it, in words.
+    pub(super) fn read(message: &Message, announced: &Counts) -> Result<Self, String> {
+        message.check(&Self::specs(announced.train.len())).map_err(|fault| fault.to_string())?;
+        let [validation, test] = [("validation", &announced.validation), ("test", &announced.test)];
+        Ok(Self { validation: split_scores(message, validation)?, test: split_scores(message, test)? })
+    }
+}
+
+fn split_scores(
+    message: &Message,
+    (split, announced): (&str, &Vec<usize>),
+) -> Result<Option<SplitScores>, String> {
+    let (loss, confusion) = (message.number(&loss_of(split)), message.get(&confusion_of(split)));
+    let (loss, counts) = match (loss, confusion) {
+        (None, None) => return Ok(None),
+        (Some(loss), Some(Numbers::U64(counts))) => (loss, counts),
+        (None, _) => return Err(Fault::MissingPart { part: loss_of(split) }.to_string()),
+        _ => return Err(Fault::MissingPart { part: confusion_of(split) }.to_string()),
+    };
+    check_loss(loss)?;
+    let confusion = Confusion::of(announced.len(), counts).map_err(|error| error.to_string())?;
+    if !fits(&confusion, announced) {
+        return Err(format!(
+            "it has {announced:?} trials of the classes, and sent the confusion matrix {counts:?}"
+        ));
+    }
+    Ok(Some(SplitScores { loss, confusion }))
+}
+
+/// Checks a mean cross-entropy. It is never negative, and a huge one would hide those of the others.
+pub(super) fn check_loss(loss: f64) -> Result<(), String> {
+    if (0.0..=LARGEST_LOSS).contains(&loss) { Ok(()) } else { Err(format!("its loss is {loss}")) }
+}
+
+fn loss_of(split: &str) -> String {
+    format!("{split}.loss")
+}
+
+fn confusion_of(split: &str) -> String {
+    format!("{split}.confusion")
+}

@@ -1,0 +1,72 @@
+//! The state of a site between exchanges, on its own disk: one version for each exchange it replied in.
+//!
+//! The server says which version an exchange begins with: that of the last exchange in which the site's
+//! reply counted. A round that is repeated, because the server never closed it, begins with the same
+//! version again. The version of a reply that did not count is never asked for.
+
+use std::fs::DirBuilder;
+use std::path::{Path, PathBuf};
+
+use fedspd_federated::{ClientState, Exchange};
+use serde::{Deserialize, Serialize};
+
+use super::identity::Identity;
+use crate::Error;
+use crate::record::sealed::{self, Magic};
+
+const MAGIC: &Magic = b"fedspd-site-v1\n\0";
+
+/// The states of a site in one run.
+pub(super) struct SiteStates {
+    folder: PathBuf,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredState {
+    round: u32,
+    state: ClientState,
+}
+
+impl SiteStates {
+    /// The states of a run. The site's number keeps sites apart that share a disk.
+    pub(super) fn new(root: &Path, run: &Identity, number: u32) -> Self {
+        Self { folder: root.join(format!("run-{run}")).join(format!("site-{number}")) }
+    }
+
+    fn path(&self, exchange: Exchange) -> PathBuf {
+        let round = exchange.round + 1;
+        // States of a method with one exchange a round, which is most, are named by the round.
+        self.folder.join(match exchange.number {
+            0 => format!("round-{round:04}.state"),
+            number => format!("round-{round:04}-exchange-{}.state", number + 1),
+        })
+    }
+
+    /// The state after an exchange; the first state before all exchanges.
+    pub(super) fn read(&self, exchange: Option<Exchange>) -> Result<ClientState, Error> {
+        let Some(exchange) = exchange else { return Ok(ClientState::default()) };
+        let (path, round) = (self.path(exchange), exchange.round);
+        let unfit = |fault| Error::SiteState { round, path: path.clone(), fault };
+        let stored: StoredState = sealed::read(&path, MAGIC)?.ok_or_else(|| unfit("is missing"))?;
+        if stored.round != round {
+            return Err(unfit("is of another round"));
+        }
+        Ok(stored.state)
+    }
+
+    /// Writes the state after an exchange.
+    pub(super) fn write(&self, exchange: Exchange, state: ClientState) -> Result<(), Error> {
+        private_folder(&self.folder)?;
+        sealed::write(&self.path(exchange), MAGIC, &StoredState { round: exchange.round, state })
+    }
+}
+
+/// Creates a folder that only its owner can read.
+pub(super) fn private_folder(folder: &Path) -> Result<(), Error> {
+    let mut private = DirBuilder::new();
+    private.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut private, 0o700);
+    let refused = |source| fedspd_run::Error::File { path: folder.to_owned(), source };
+    Ok(private.create(folder).map_err(refused)?)
+}

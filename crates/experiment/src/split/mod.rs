@@ -1,0 +1,11 @@
+//! The split of a seed: subjects go to clients, and their trials to training, validation and test.
+
+mod apportion;
+mod design;
+mod error;
+pub mod partition;
+pub mod trials;
+
+pub use design::Design;
+pub(crate) use design::unscored;
+pub use error::SharingError;

@@ -1,0 +1,244 @@
+//! An experiment that is ready to run: its configuration and its data.
+
+use std::borrow::Cow;
+
+use fedspd_eeg::Alignment;
+use fedspd_eeg::prepare::Progress;
+use fedspd_federated::Wire;
+use fedspd_manifold::Real;
+use fedspd_nn::file::{Manifest as ModelManifest, Network};
+use fedspd_nn::{Architecture, Input};
+
+use super::network::{Visitor, with_network};
+use super::settings;
+use crate::Error;
+use crate::config::{AlignFit, AlignKind, Config, Mode};
+use crate::data::{Content, Dataset, align, load};
+use crate::evaluate::InterpretationData;
+use crate::split::Design;
+
+/// The name of z-scores among the treatments of a model file.
+pub(crate) const Z_SCORE: &str = "z-score";
+
+/// The numbers of all trials, one trial after the other, aligned and scaled.
+pub(crate) struct Inputs<T> {
+    pub(crate) numbers: Vec<T>,
+    /// The unit of the numbers.
+    pub(crate) unit: String,
+    /// Covariances for the interpretation of a network; none unless asked for.
+    pub(crate) interpretation: Option<InterpretationData>,
+}
+
+/// An experiment that is ready to run.
+pub struct Experiment {
+    /// What is asked for.
+    pub config: Config,
+    /// On what.
+    pub dataset: Dataset,
+}
+
+impl Experiment {
+    /// Loads the data of a configuration.
+    ///
+    /// # Errors
+    /// As [`load`].
+    pub fn new(config: Config, progress: &impl Progress) -> Result<Self, Error> {
+        config.check()?;
+        let dataset = in_pool(threads(&config), || load(&config, progress))?;
+        Self { config, dataset }.consistent()
+    }
+
+    /// An experiment on trials in memory; `data.name` of the configuration is not read.
+    ///
+    /// # Errors
+    /// Faults of the configuration, and those of [`Dataset::given`].
+    pub fn on(config: Config, name: &str, content: Content) -> Result<Self, Error> {
+        config.check()?;
+        let dataset = Dataset::given(name, content, config.model.kind)?;
+        Self { config, dataset }.consistent()
+    }
+
+    /// The same data with another configuration, which must ask for the same data.
+    pub(crate) fn with(self, config: Config) -> Result<Self, Error> {
+        config.check()?;
+        Self { config, dataset: self.dataset }.consistent()
+    }
+
+    fn consistent(self) -> Result<Self, Error> {
+        let Self { config, dataset } = self;
+        if let (Some(done), true) = (dataset.about().making.align, config.align.kind != AlignKind::None) {
+            return Err(Error::AlignedAlready { data: dataset.name, align: done.name() });
+        }
+        if let (Content::Covariances(covariances), Some(&first)) =
+            (&dataset.content, config.model.dims.first())
+        {
+            let channels = covariances.about.channels.len();
+            if first > channels {
+                return Err(Error::Wider { first, data: dataset.name, channels });
+            }
+        }
+        Ok(Self { config, dataset })
+    }
+
+    /// [`Config::hash`].
+    pub fn config_hash(&self) -> String {
+        self.config.hash()
+    }
+
+    /// The threads of a run.
+    pub fn threads(&self) -> usize {
+        threads(&self.config)
+    }
+
+    /// The rounds of each seed, at most.
+    pub fn rounds(&self) -> u32 {
+        settings::rounds(&self.config)
+    }
+
+    /// The treatment of trials before the network reads them, in order, as model files name it.
+    pub(crate) fn treatment(&self) -> Vec<String> {
+        let making = &self.dataset.about().making;
+        let align = self.config.align.kind.alignment().or(making.align);
+        let z_score =
+            making.z_score || (self.config.model.kind.reads() == Input::Samples && self.config.model.z_score);
+        let names = align.map(Alignment::name).into_iter().chain(z_score.then_some(Z_SCORE));
+        names.map(str::to_owned).collect()
+    }
+
+    /// The alignment as results name it. Data that came aligned were fitted on all trials.
+    pub fn alignment(&self) -> String {
+        let (align, before) = (&self.config.align, self.dataset.about().making.align);
+        let on_all = before.is_some() || align.fit == AlignFit::All;
+        match before.or(align.kind.alignment()) {
+            None => "none".to_owned(),
+            Some(kind) => format!("{kind}{}", if on_all { "-all" } else { "" }),
+        }
+    }
+
+    /// The clients of a seed with their trials.
+    ///
+    /// # Errors
+    /// As [`Design::new`].
+    pub fn design(&self, seed: u64) -> Result<Design, Error> {
+        Design::new(&self.config, self.dataset.about(), seed)
+    }
+
+    /// Hands the network of this experiment to a visitor.
+    pub(crate) fn with_network<V: Visitor>(&self, visitor: V) -> Result<V::Output, Error> {
+        with_network(&self.config.model, &self.dataset.content.shape(), visitor)
+    }
+
+    /// The shared and the local parameters of the model.
+    pub(crate) fn wire(&self) -> Result<Wire, Error> {
+        self.with_network(WireOf)
+    }
+
+    /// The numbers of a model: trained ones, shared ones, and ones that stay with their client.
+    ///
+    /// # Errors
+    /// [`Error::Network`] if there is no such network.
+    pub fn parameter_counts(&self) -> Result<(usize, usize, usize), Error> {
+        let wire = self.wire()?;
+        Ok((wire.layout().trained_size(), wire.shared_size(), wire.local_size()))
+    }
+
+    /// The trials as a network reads them.
+    pub(crate) fn examples<T: Real, N: Architecture<T>>(
+        &self,
+        network: &N,
+        numbers: Vec<T>,
+    ) -> Result<N::Examples, Error> {
+        let trials = N::trials(&self.dataset.content.shape(), numbers, self.dataset.about().labels())?;
+        Ok(network.prepare(trials)?)
+    }
+
+    /// Aligns and scales the trials of a seed.
+    pub(crate) fn inputs<T: Real>(&self, design: &Design, interpreted: bool) -> Result<Inputs<T>, Error> {
+        let (align, about) = (&self.config.align, self.dataset.about());
+        let subjects = align::subjects(align, about, design);
+        match &self.dataset.content {
+            Content::Covariances(covariances) => {
+                let aligned = align::covariances(align.kind, subjects, covariances)?;
+                let interpretation =
+                    || InterpretationData::new(covariances, &aligned, &design.pooled().train);
+                let interpretation = interpreted.then(interpretation).transpose()?;
+                let unit = aligned.covariances.about.unit.clone();
+                let numbers = match aligned.covariances {
+                    Cow::Borrowed(given) => given.matrices().iter().map(|&x| T::from_f64(x)).collect(),
+                    Cow::Owned(aligned) => aligned.into_matrices().into_iter().map(T::from_f64).collect(),
+                };
+                Ok(Inputs { numbers, unit, interpretation })
+            }
+            Content::Trials(trials) => {
+                let z_score = self.config.model.z_score;
+                let (numbers, unit) = align::trials::<T>(align.kind, z_score, &subjects, trials)?;
+                Ok(Inputs { numbers, unit, interpretation: None })
+            }
+        }
+    }
+
+    /// The manifest of a model file with the network of this experiment.
+    pub(crate) fn model_manifest(&self, network: Network, unit: &str) -> Result<ModelManifest, Error> {
+        let about = self.dataset.about();
+        let manifest = ModelManifest::new(network, unit, about.classes.clone(), about.channels.clone())?;
+        Ok(manifest.treated(self.treatment()))
+    }
+
+    /// Whether a reference was fitted on trials that are tested on.
+    pub(crate) fn is_transductive(&self) -> bool {
+        let align = &self.config.align;
+        let here = align.kind != AlignKind::None && align.fit == AlignFit::All;
+        here || self.dataset.about().making.align.is_some()
+    }
+
+    /// The treatment of held-out subjects before they are scored, in words; nothing if there are none.
+    pub fn held_out_note(&self) -> Option<String> {
+        self.config.split.held_out_subjects.as_ref()?;
+        if self.config.mode == Mode::Local {
+            return Some("not scored: clients that train alone have no common model".into());
+        }
+        let (trials, scored) = match self.config.calibration() {
+            Some(first) => (format!("the first {first} of its own trials"), "; scored on the others"),
+            None => ("all of its own trials".to_owned(), ""),
+        };
+        let mut done = Vec::new();
+        if self.config.align.kind != AlignKind::None {
+            done.push("aligned");
+        }
+        if self.config.model.kind.has_statistics() {
+            done.push("batch-normalisation statistics taken");
+        }
+        if done.is_empty() {
+            return Some("each as it is".into());
+        }
+        Some(format!("each {} on {trials}, without labels{scored}", done.join(" and ")))
+    }
+}
+
+/// The threads of a run, or of a site.
+pub(crate) fn threads(config: &Config) -> usize {
+    match config.run.threads {
+        0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+        threads => threads,
+    }
+}
+
+/// Runs work in a pool of that many threads.
+pub(crate) fn in_pool<R: Send>(
+    threads: usize,
+    work: impl FnOnce() -> Result<R, Error> + Send,
+) -> Result<R, Error> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    pool.map_err(|error| Error::Threads { threads, reason: error.to_string() })?.install(work)
+}
+
+/// Finds the shared and the local parameters of a network.
+struct WireOf;
+
+impl Visitor for WireOf {
+    type Output = Wire;
+
+    fn visit<T: Real, N: Architecture<T>>(self, network: N) -> Result<Wire, Error> {
+        Ok(Wire::new(network.layout().clone()))
+    }
+}

@@ -1,0 +1,128 @@
+//! The forecast of a run: clients, sizes, memory and time, without training.
+
+use std::time::{Duration, Instant};
+
+use fedspd_federated::{LocalTraining, Shard, Worker};
+use fedspd_manifold::Real;
+use fedspd_nn::{Architecture, Precision, Purpose, Seed};
+use fedspd_run::SeedShards;
+
+use super::experiment::Experiment;
+use super::network::Visitor;
+use super::settings;
+use crate::Error;
+use crate::config::Mode;
+use crate::data::Content;
+use crate::split::Design;
+
+/// The forecast of a run.
+pub struct Forecast {
+    /// The clients and their trials, with the first seed.
+    pub shards: SeedShards,
+    /// Rounds of each seed, at most.
+    pub rounds: u32,
+    /// Clients that take part in a round.
+    pub participants: usize,
+    /// Trained numbers.
+    pub parameters: usize,
+    /// Numbers that are sent.
+    pub shared: usize,
+    /// Bytes sent to clients and back in a round, together.
+    pub bytes_per_round: u64,
+    /// Bytes of the trials, as they are loaded and as the network reads them.
+    pub data_bytes: u64,
+    /// Bytes of the states of all clients: local parameters and carried moments.
+    pub state_bytes: u64,
+    /// Bytes of replies that wait for the end of a round, where an average needs all of them at once.
+    pub reply_bytes: u64,
+    /// Seconds of all seeds, from the time of one client's epoch.
+    pub seconds: f64,
+}
+
+impl Forecast {
+    /// Makes the forecast. It trains two epochs of one client to measure the time.
+    ///
+    /// # Errors
+    /// Those of setting up the run, and of an epoch.
+    pub fn new(experiment: &Experiment) -> Result<Self, Error> {
+        let config = &experiment.config;
+        let seed = config.run.seeds.as_slice().first().copied().unwrap_or(0);
+        let design = experiment.design(seed)?;
+        let (parameters, shared, local) = experiment.parameter_counts()?;
+        let epoch = experiment.with_network(TimedEpoch { experiment, design: &design })?;
+        let kept = settings::server(config).aggregation.kept_numbers(&experiment.wire()?);
+        let width = match config.model.resolved_precision() {
+            Precision::F64 => 8,
+            Precision::F32 => 4,
+        };
+        let clients = design.clients.len();
+        let federated = config.mode == Mode::Federated;
+        let participation = settings::server(config).participation;
+        let participants = match config.mode {
+            Mode::Federated => fedspd_federated::participants(Seed(seed), 0, clients, participation).len(),
+            Mode::Centralised => 1,
+            Mode::Local => clients,
+        };
+        let numbers: usize = match &experiment.dataset.content {
+            Content::Covariances(covariances) => covariances.matrices().len(),
+            Content::Trials(trials) => trials.len() * trials.length() * trials.about.channels.len(),
+        };
+        let carried = if settings::local_epochs(config).carry_state { 2 * parameters } else { 0 };
+        let holders = if config.mode == Mode::Centralised { 1 } else { clients };
+        let trials: usize = design.shards.iter().map(|shard| shard.train.len()).sum();
+        let share = if federated { participants as f64 / clients as f64 } else { 1.0 };
+        let epochs = if federated { config.federated.epochs_local.default as f64 } else { 1.0 };
+        let rounds = settings::rounds(config);
+        let seeds = config.run.seeds.as_slice().len() as f64;
+        // A prediction is about a third of a training step. Validation and test are of all clients.
+        let validated: usize = design.shards.iter().map(|shard| shard.validation.len()).sum();
+        let tested: usize = design.shards.iter().map(|shard| shard.test.len()).sum();
+        let (validated, tested) = (
+            validated as f64 / config.run.validate_every as f64,
+            tested as f64 / config.run.eval_every as f64,
+        );
+        let predicted = (validated + tested) / 3.0;
+        let worked = trials as f64 * share * epochs + predicted;
+        let work = epoch.as_secs_f64() * worked / experiment.threads() as f64;
+        Ok(Self {
+            shards: design.counts(experiment.dataset.about(), seed),
+            rounds,
+            participants,
+            parameters,
+            shared,
+            bytes_per_round: if federated { (2 * participants * shared * width) as u64 } else { 0 },
+            data_bytes: (numbers * (8 + width)) as u64,
+            state_bytes: (holders * (local + carried) * 8) as u64,
+            reply_bytes: (participants * kept * 8) as u64,
+            seconds: work * f64::from(rounds) * seeds,
+        })
+    }
+}
+
+/// Measures the time of a trial in an epoch of the first client, after a first epoch that warms up.
+struct TimedEpoch<'a> {
+    experiment: &'a Experiment,
+    design: &'a Design,
+}
+
+impl Visitor for TimedEpoch<'_> {
+    type Output = Duration;
+
+    fn visit<T: Real, N: Architecture<T>>(self, network: N) -> Result<Duration, Error> {
+        let (experiment, config) = (self.experiment, &self.experiment.config);
+        let examples = experiment.examples(&network, experiment.inputs(self.design, false)?.numbers)?;
+        let mut worker = Worker::new(&network, config.train.batch, 1)?;
+        let start = network.initial(Seed(0))?;
+        let empty = Shard { train: vec![0], validation: Vec::new(), test: Vec::new() };
+        let trials = &self.design.shards.first().unwrap_or(&empty).train;
+        let optimiser = settings::local_epochs(config).optimiser;
+        let mut train = |epochs| -> Result<Duration, Error> {
+            let mut training = worker.training(&start, &examples, trials, Seed(0).stream(Purpose::Shuffle));
+            let begin = Instant::now();
+            training.epochs(optimiser, None, epochs, config.train.lr, &mut |_, _| Ok(()))?;
+            Ok(begin.elapsed())
+        };
+        train(1)?;
+        Ok(train(2)? / (2 * trials.len() as u32))
+    }
+}

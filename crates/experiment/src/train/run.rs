@@ -1,0 +1,240 @@
+//! Runs: all seeds of an experiment, in a folder that can be resumed after any break.
+
+use std::path::Path;
+
+use fedspd_eeg::prepare::Progress;
+use fedspd_manifold::Real;
+use fedspd_nn::Architecture;
+use fedspd_nn::file::encode;
+use fedspd_run::{Engine, Event, ResultTable, RunFolder, Shards, Status};
+
+use super::experiment::{Experiment, in_pool};
+use super::network::Visitor;
+use super::seed::SeedRun;
+use crate::config::Config;
+use crate::record::{
+    Checkpoint, CohortState, Recorder, RunFacts, SeedResults, run_manifest, saved_config, table,
+};
+use crate::{Ended, Error, Observer};
+
+/// Trains with the one seed and returns the bytes of the model file that a run would save, without a
+/// folder; none if it was interrupted.
+///
+/// # Errors
+/// Whatever happens in training; [`Error::NoModel`] where clients train alone.
+pub fn fit(experiment: &Experiment, observer: &mut (dyn Observer + Send)) -> Result<Option<Vec<u8>>, Error> {
+    let &[seed] = experiment.config.run.seeds.as_slice() else {
+        return Err(no_model("several seeds give several models"));
+    };
+    in_pool(experiment.threads(), || experiment.with_network(Fit { experiment, seed, observer }))
+}
+
+fn no_model(reason: &str) -> Error {
+    Error::NoModel { path: "the model".into(), reason: reason.into() }
+}
+
+struct Fit<'a> {
+    experiment: &'a Experiment,
+    seed: u64,
+    observer: &'a mut (dyn Observer + Send),
+}
+
+impl Visitor for Fit<'_> {
+    type Output = Option<Vec<u8>>;
+
+    fn visit<T: Real, N: Architecture<T>>(self, network: N) -> Result<Option<Vec<u8>>, Error> {
+        let outcome = SeedRun::new(self.experiment, &network, self.seed, false)?.run(None, self.observer)?;
+        match (outcome.model, outcome.ended) {
+            (_, Ended::Interrupted { .. }) => Ok(None),
+            (Some(model), Ended::Finished) => {
+                Ok(Some(encode(Path::new("the model"), &model.manifest, &model.parameters)?))
+            }
+            (None, Ended::Finished) => Err(no_model("clients that train alone have no common model")),
+        }
+    }
+}
+
+/// Begins a run in a new folder.
+///
+/// # Errors
+/// [`Error::Exists`] if there is a run already; [`fedspd_run::Error::InUse`] if another process works
+/// on it; faults of the folder; whatever happens in training.
+pub fn run(
+    experiment: &Experiment,
+    name: &str,
+    folder: &Path,
+    observer: &mut (dyn Observer + Send),
+) -> Result<(ResultTable, Ended), Error> {
+    let recorder = new_run(experiment, name, folder)?;
+    go_on(experiment, recorder, observer)
+}
+
+/// Begins a run in a new folder with a network of one's own.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_network<T: Real, N: Architecture<T>>(
+    experiment: &Experiment,
+    network: N,
+    name: &str,
+    folder: &Path,
+    observer: &mut (dyn Observer + Send),
+) -> Result<(ResultTable, Ended), Error> {
+    let recorder = new_run(experiment, name, folder)?;
+    in_pool(experiment.threads(), || AllSeeds { experiment, recorder, observer }.visit(network))
+}
+
+fn new_run(experiment: &Experiment, name: &str, folder: &Path) -> Result<Recorder, Error> {
+    if let Ok(existing) = RunFolder::open(folder) {
+        existing.lock()?;
+        return Err(Error::Exists { path: folder.to_owned(), engine: existing.engine() });
+    }
+    let (config, about) = (&experiment.config, experiment.dataset.about());
+    let shards = config.run.seeds.as_slice().iter();
+    let shards = shards.map(|&seed| Ok(experiment.design(seed)?.counts(about, seed)));
+    let shards = Shards { classes: about.classes.clone(), seeds: shards.collect::<Result<_, Error>>()? };
+    let facts = RunFacts {
+        dataset: experiment.dataset.name.clone(),
+        data_sha256: Some(experiment.dataset.sha256()),
+        unit: about.unit.clone(),
+        classes: about.classes.clone(),
+        channels: about.channels.clone(),
+        subjects: about.subjects().into_iter().map(str::to_owned).collect(),
+        excluded: experiment.dataset.excluded.clone(),
+        alignment: experiment.alignment(),
+        transductive: experiment.is_transductive(),
+        held_out: experiment.held_out_note(),
+        parameters: experiment.parameter_counts()?.0,
+        threads: experiment.threads(),
+    };
+    Recorder::create(folder, config, run_manifest(config, name, facts)?, &shards, |_| Ok(()))
+}
+
+/// A run that can go on from its checkpoints.
+pub struct Resumable {
+    /// What is run.
+    pub experiment: Experiment,
+    recorder: Recorder,
+}
+
+impl Resumable {
+    /// Opens a run. `change` may change settings that no result depends on.
+    ///
+    /// # Errors
+    /// Faults of the folder, [`fedspd_run::Error::InUse`] if another process works on it;
+    /// [`Error::OtherEngine`] for a run over Flower; [`Error::ConfigChanged`], [`Error::DataChanged`].
+    pub fn open(
+        folder: &Path,
+        change: impl FnOnce(&mut Config),
+        progress: &impl Progress,
+    ) -> Result<Self, Error> {
+        let recorder = Recorder::open(folder, Engine::Process)?;
+        let mut config = saved_config(recorder.folder())?;
+        if config.hash() != recorder.manifest.config_hash {
+            return Err(Error::ConfigChanged { path: recorder.folder().config() });
+        }
+        change(&mut config);
+        let experiment = Experiment::new(config, progress)?;
+        let found = experiment.dataset.sha256();
+        if let Some(expected) = &recorder.manifest.data_sha256
+            && *expected != found
+        {
+            return Err(Error::DataChanged { expected: expected.clone(), found });
+        }
+        Ok(Self { experiment, recorder })
+    }
+
+    /// How many rounds are left, at most.
+    ///
+    /// # Errors
+    /// [`Error::Checkpoint`] if one cannot be used.
+    pub fn rounds_left(&self) -> Result<usize, Error> {
+        let rounds = self.experiment.rounds() as usize;
+        self.experiment.config.run.seeds.as_slice().iter().try_fold(0, |left, &seed| {
+            let checkpoint: Option<Checkpoint<Vec<CohortState>>> = self.recorder.checkpoint(seed)?;
+            let done = checkpoint.map_or(0, |at| if at.done { rounds } else { at.history.len() });
+            Ok(left + rounds.saturating_sub(done))
+        })
+    }
+
+    /// Goes on. Seeds that are done stay as they are.
+    ///
+    /// # Errors
+    /// Whatever happens in training.
+    pub fn go_on(self, observer: &mut (dyn Observer + Send)) -> Result<(ResultTable, Ended), Error> {
+        go_on(&self.experiment, self.recorder, observer)
+    }
+}
+
+fn go_on(
+    experiment: &Experiment,
+    recorder: Recorder,
+    observer: &mut (dyn Observer + Send),
+) -> Result<(ResultTable, Ended), Error> {
+    in_pool(experiment.threads(), || experiment.with_network(AllSeeds { experiment, recorder, observer }))
+}
+
+/// Trains all seeds of an experiment, each from its checkpoint if there is one.
+struct AllSeeds<'a> {
+    experiment: &'a Experiment,
+    recorder: Recorder,
+    observer: &'a mut (dyn Observer + Send),
+}
+
+impl AllSeeds<'_> {
+    fn train<T: Real, N: Architecture<T>>(
+        &mut self,
+        network: &N,
+        seeds: &mut Vec<SeedResults>,
+    ) -> Result<Ended, Error> {
+        for &seed in self.experiment.config.run.seeds.as_slice() {
+            if let Some(Checkpoint { history, finals, done: true, .. }) =
+                self.recorder.checkpoint::<Vec<CohortState>>(seed)?
+            {
+                seeds.push(SeedResults { seed, rounds: history, finals });
+                continue;
+            }
+            let seed = SeedRun::new(self.experiment, network, seed, true)?;
+            let outcome = seed.run(Some(&mut self.recorder), self.observer)?;
+            seeds.push(outcome.results);
+            if outcome.ended != Ended::Finished {
+                return Ok(outcome.ended);
+            }
+            // A reader of the folder sees every seed as soon as it is done.
+            self.recorder.write_results(&self.table(seeds))?;
+        }
+        Ok(Ended::Finished)
+    }
+
+    fn table(&self, seeds: &[SeedResults]) -> ResultTable {
+        let Experiment { config, dataset } = self.experiment;
+        table(config, &dataset.name, &self.experiment.alignment(), seeds)
+    }
+}
+
+impl Visitor for AllSeeds<'_> {
+    type Output = (ResultTable, Ended);
+
+    fn visit<T: Real, N: Architecture<T>>(mut self, network: N) -> Result<(ResultTable, Ended), Error> {
+        self.recorder.begin()?;
+        let mut seeds = Vec::new();
+        let trained = self.train(&network, &mut seeds);
+        let ended = match trained {
+            Ok(ended) => ended,
+            Err(error) => {
+                self.recorder.end(Status::Failed)?;
+                return Err(error);
+            }
+        };
+        let results = self.table(&seeds);
+        match ended {
+            Ended::Finished => self.recorder.finish(&results)?,
+            Ended::Interrupted { seed, round } => {
+                self.recorder.write_results(&results)?;
+                self.recorder.end(Status::Interrupted)?;
+                self.recorder.event(&Event::Interrupted { seed, round })?;
+            }
+        }
+        Ok((results, ended))
+    }
+}

@@ -1,0 +1,330 @@
+//! One seed of an experiment, from its first round or its checkpoint to its last.
+
+use std::sync::Mutex;
+
+use fedspd_federated::{Shard, Worker, in_order, mean_loss};
+use fedspd_manifold::Real;
+use fedspd_nn::file::{Manifest as ModelManifest, Network};
+use fedspd_nn::{Architecture, Evaluation, Model, ParamSet};
+
+use super::cohort::{Cohort, CohortRound};
+use super::experiment::{Experiment, Inputs};
+use super::settings;
+use crate::config::Mode;
+use crate::evaluate::{InterpretationData, Predicted, RoundScores, Score, Validation, finals};
+use crate::record::{
+    Checkpoint, CohortState, History, PastRound, Recorder, SeedResults, is_due, round_event, warn,
+};
+use crate::split::Design;
+use crate::{Ended, Error, Observer};
+
+/// The splits that a round's model is scored on.
+#[derive(Clone, Copy)]
+struct Due {
+    validated: bool,
+    tested: bool,
+}
+
+/// One seed: a network, its trials, and who has which.
+pub(crate) struct SeedRun<'a, T: Real, N: Architecture<T>> {
+    experiment: &'a Experiment,
+    network: &'a N,
+    examples: N::Examples,
+    design: Design,
+    seed: u64,
+    /// The unit of the numbers that the network reads.
+    unit: String,
+    interpretation: Option<InterpretationData>,
+}
+
+/// A trained model with what its file says of it.
+pub(crate) struct TrainedModel<T> {
+    pub(crate) manifest: ModelManifest,
+    pub(crate) parameters: ParamSet<T>,
+}
+
+/// The outcome of a seed.
+pub(crate) struct SeedOutcome<T> {
+    pub(crate) results: SeedResults,
+    /// The common model; none where clients train alone, and none of a seed that was interrupted.
+    pub(crate) model: Option<TrainedModel<T>>,
+    pub(crate) ended: Ended,
+}
+
+impl<'a, T: Real, N: Architecture<T>> SeedRun<'a, T, N> {
+    /// Splits and aligns the trials of a seed. `interpreted` says whether the model is interpreted in
+    /// the end, which takes a copy of some training trials.
+    pub(crate) fn new(
+        experiment: &'a Experiment,
+        network: &'a N,
+        seed: u64,
+        interpreted: bool,
+    ) -> Result<Self, Error> {
+        let design = experiment.design(seed)?;
+        // Training of each client by itself has no common model to interpret.
+        let interpreted = interpreted && experiment.config.mode != Mode::Local;
+        let Inputs { numbers, unit, interpretation } = experiment.inputs(&design, interpreted)?;
+        let examples = experiment.examples(network, numbers)?;
+        Ok(Self { experiment, network, examples, design, seed, unit, interpretation })
+    }
+
+    /// Trains, from the checkpoint if the recorder has one.
+    pub(crate) fn run(
+        &self,
+        mut recorder: Option<&mut Recorder>,
+        observer: &mut (dyn Observer + Send),
+    ) -> Result<SeedOutcome<T>, Error> {
+        let (config, seed) = (&self.experiment.config, self.seed);
+        let outcome = |rounds, finals, model, ended| {
+            Ok(SeedOutcome { results: SeedResults { seed, rounds, finals }, model, ended })
+        };
+        let pooled = self.design.pooled();
+        let mut cohorts = Cohort::all(config, self.network, &self.examples, &self.design, &pooled, seed)?;
+        let mut workers = self.workers()?;
+        let mut history = History { seed, rounds: settings::rounds(config), past: Vec::new() };
+        let stored = recorder.as_deref().map(|recorder| recorder.checkpoint(seed)).transpose()?.flatten();
+        if let Some(Checkpoint { state, history: past, .. }) = stored {
+            let states: Vec<CohortState> = state;
+            for (cohort, state) in cohorts.iter_mut().zip(&states) {
+                cohort.restore(state)?;
+            }
+            history.past = past;
+        }
+        if let Some(recorder) = recorder.as_deref_mut() {
+            history.open(recorder)?;
+        }
+        for warning in self.design.warnings(config) {
+            warn(recorder.as_deref_mut(), observer, &warning)?;
+        }
+        for cohort in &mut cohorts {
+            for warning in cohort.federation.check(&mut workers)? {
+                warn(recorder.as_deref_mut(), observer, &warning)?;
+            }
+        }
+        while history.done() < history.rounds && cohorts.iter().any(|cohort| cohort.active) {
+            if observer.interrupted() {
+                if let Some(recorder) = recorder.as_deref_mut() {
+                    save(recorder, seed, &cohorts, &history.past, &[], false)?;
+                }
+                let ended = Ended::Interrupted { seed, round: history.done() };
+                return outcome(history.past, Vec::new(), None, ended);
+            }
+            let round = history.done() + 1;
+            // Where early stopping may end training sooner, every round is validated.
+            let validated = is_due(round, round == history.rounds, config.run.validate_every);
+            let done = self.one_round(&mut cohorts, &mut workers, validated)?;
+            let last = round == history.rounds || cohorts.iter().all(|cohort| !cohort.active);
+            let due = Due { validated, tested: is_due(round, last, config.run.eval_every) };
+            let scored = self.score_round(due, &cohorts, &mut workers, &done)?;
+            let trained = cohorts.iter().zip(done);
+            let trained = trained
+                .filter_map(|(cohort, done)| Some((cohort.federation.server().members(), done.report?)));
+            let event = round_event(seed, round, config.mode, trained.collect(), &scored);
+            let progress = history.write(event, scored.scores, recorder.as_deref_mut(), observer)?;
+            if let Some(recorder) = recorder.as_deref_mut()
+                && (last || round.is_multiple_of(config.run.checkpoint_every as u32))
+            {
+                save(recorder, seed, &cohorts, &history.past, &[], false)?;
+            }
+            observer.round(&progress);
+        }
+        let past = history.past;
+        let finals = self.finish(&mut cohorts, &mut workers, &past)?;
+        let model = self.model(&cohorts)?;
+        if let Some(recorder) = recorder {
+            if let Some(model) = &model {
+                self.save_model(model, recorder, observer)?;
+            }
+            save(recorder, seed, &cohorts, &past, &finals, true)?;
+        }
+        outcome(past, finals, model, Ended::Finished)
+    }
+
+    /// One worker for each thread. With a single client, one worker whose batches all threads share.
+    fn workers(&self) -> Result<Vec<Worker<'_, T, N>>, Error> {
+        let (config, threads) = (&self.experiment.config, self.experiment.threads());
+        let clients = self.design.clients.len();
+        let alone = config.mode == Mode::Centralised || clients == 1;
+        let (count, each) = if alone { (1, threads) } else { (threads.min(clients), 1) };
+        let workers = (0..count).map(|_| Worker::new(self.network, config.train.batch, each));
+        Ok(workers.collect::<Result<_, _>>()?)
+    }
+
+    /// Trains one round of every cohort: a single cohort with all workers, several with one each.
+    fn one_round(
+        &self,
+        cohorts: &mut [Cohort<'_, T, N>],
+        workers: &mut [Worker<'_, T, N>],
+        validated: bool,
+    ) -> Result<Vec<CohortRound>, Error> {
+        let score = |shards: &[Shard], validation: &[Option<Evaluation>]| {
+            let mut predicted = Predicted::default();
+            add(&mut predicted, shards, validation, |shard| &shard.validation);
+            predicted.macro_f1(self.experiment.dataset.about())
+        };
+        if let [cohort] = cohorts {
+            return Ok(vec![cohort.round(workers, validated, score)?]);
+        }
+        let cohorts: Vec<Mutex<&mut Cohort<'_, T, N>>> = cohorts.iter_mut().map(Mutex::new).collect();
+        let mut rounds = Vec::with_capacity(cohorts.len());
+        let work = |worker: &mut Worker<'_, T, N>, place: usize| {
+            let mut cohort = cohorts[place].lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            cohort.round(std::slice::from_mut(worker), validated, score)
+        };
+        in_order(workers, cohorts.len(), work, |_, round| {
+            rounds.push(round?);
+            Ok::<(), Error>(())
+        })?;
+        Ok(rounds)
+    }
+
+    /// The scores of a round over all clients. A client that has stopped early counts with the model
+    /// of its last round.
+    fn score_round(
+        &self,
+        due: Due,
+        cohorts: &[Cohort<'_, T, N>],
+        workers: &mut [Worker<'_, T, N>],
+        rounds: &[CohortRound],
+    ) -> Result<RoundScores, Error> {
+        let about = self.experiment.dataset.about();
+        let validation = if due.validated {
+            let mut predicted = Predicted::default();
+            for (cohort, round) in cohorts.iter().zip(rounds) {
+                add(&mut predicted, cohort.shards(), &round.validation, |shard| &shard.validation);
+            }
+            let loss = mean_loss(rounds.iter().flat_map(|round| &round.validation));
+            Some(Validation { loss, f1: predicted.macro_f1(about)? })
+        } else {
+            None
+        };
+        let test = if due.tested {
+            Some(predict_tests(cohorts, workers)?.confusions(about, self.clients())?)
+        } else {
+            None
+        };
+        Ok(RoundScores::new(validation, test.as_ref(), &about.classes))
+    }
+
+    /// The scores of the final model: that of the last round, or the best one where early stopping
+    /// kept it.
+    fn finish(
+        &self,
+        cohorts: &mut [Cohort<'_, T, N>],
+        workers: &mut [Worker<'_, T, N>],
+        history: &[PastRound],
+    ) -> Result<Vec<Score>, Error> {
+        let (about, design) = (self.experiment.dataset.about(), &self.design);
+        let mut best_rounds = Vec::new();
+        for cohort in cohorts.iter_mut() {
+            best_rounds.extend(cohort.return_to_best()?);
+        }
+        let test = predict_tests(cohorts, workers)?.confusions(about, self.clients())?;
+        let mut feasibility = 0.0_f64;
+        for cohort in cohorts.iter() {
+            feasibility = feasibility.max(cohort.parameters().feasibility_error()?);
+        }
+        let best_round = if let [round] = best_rounds[..] { Some(round) } else { None };
+        let mut finals = finals(&test, &about.classes, feasibility, best_round, history);
+        if let [cohort] = cohorts
+            && !design.held_out.is_empty()
+        {
+            let unseen = self.predict_held_out(&cohort.parameters(), workers)?;
+            let groups = design.held_out.iter().map(|held_out| (&*held_out.subject, &held_out.trials[..]));
+            let confusions = unseen.confusions(about, groups)?;
+            finals.extend(confusions.scores(&about.classes, "held-out", "final_", true));
+        }
+        Ok(finals)
+    }
+
+    /// Predicts the trials of held-out subjects with the shared model. Trials that an alignment or
+    /// statistics were fitted on count too, unless `align.calibration` names the first few.
+    fn predict_held_out(
+        &self,
+        parameters: &ParamSet<T>,
+        workers: &mut [Worker<'_, T, N>],
+    ) -> Result<Predicted, Error> {
+        let mut predicted = Predicted::default();
+        for held_out in &self.design.held_out {
+            let first = self.experiment.config.calibration();
+            let (fitted, tested) = match first {
+                Some(first) if first < held_out.trials.len() => held_out.trials.split_at(first),
+                _ => (&held_out.trials[..], &held_out.trials[..]),
+            };
+            let mut parameters = parameters.clone();
+            self.network.calibrate(&mut parameters, &self.examples, fitted)?;
+            predicted.add(tested, &workers[0].trainer.evaluate(&parameters, &self.examples, tested)?);
+        }
+        Ok(predicted)
+    }
+
+    /// The clients with their test trials.
+    fn clients(&self) -> impl Iterator<Item = (&str, &[usize])> {
+        let Design { clients, shards, .. } = &self.design;
+        clients.iter().zip(shards).map(|(client, shard)| (&*client.name, &shard.test[..]))
+    }
+
+    /// The common model; none where several clients train alone, since none of their models is the
+    /// result.
+    fn model(&self, cohorts: &[Cohort<'_, T, N>]) -> Result<Option<TrainedModel<T>>, Error> {
+        let [cohort] = cohorts else { return Ok(None) };
+        let manifest = self.experiment.model_manifest(self.network.describe(), &self.unit)?;
+        Ok(Some(TrainedModel { manifest, parameters: cohort.parameters() }))
+    }
+
+    fn save_model(
+        &self,
+        model: &TrainedModel<T>,
+        recorder: &mut Recorder,
+        observer: &mut (dyn Observer + Send),
+    ) -> Result<(), Error> {
+        if let (Some(data), Network::SpdNet(config)) = (&self.interpretation, &model.manifest.network) {
+            recorder.save_interpretation(self.seed, &data.interpret(config, &model.parameters)?)?;
+        }
+        recorder.save_model(self.seed, &model.manifest, &model.parameters, observer)
+    }
+}
+
+fn save<T: Real, M: Model<T>>(
+    recorder: &mut Recorder,
+    seed: u64,
+    cohorts: &[Cohort<'_, T, M>],
+    history: &[PastRound],
+    finals: &[Score],
+    done: bool,
+) -> Result<(), Error> {
+    let checkpoint = Checkpoint {
+        config_hash: recorder.manifest.config_hash.clone(),
+        state: cohorts.iter().map(Cohort::state).collect::<Vec<CohortState>>(),
+        history: history.to_vec(),
+        finals: finals.to_vec(),
+        done,
+    };
+    recorder.save(seed, &checkpoint)
+}
+
+/// Predicts the test trials of all clients.
+fn predict_tests<T: Real, M: Model<T>>(
+    cohorts: &[Cohort<'_, T, M>],
+    workers: &mut [Worker<'_, T, M>],
+) -> Result<Predicted, Error> {
+    let mut predicted = Predicted::default();
+    for cohort in cohorts {
+        let evaluations = cohort.evaluate(workers, |shard| &shard.test)?;
+        add(&mut predicted, cohort.shards(), &evaluations, |shard| &shard.test);
+    }
+    Ok(predicted)
+}
+
+fn add(
+    predicted: &mut Predicted,
+    shards: &[Shard],
+    evaluations: &[Option<Evaluation>],
+    trials: fn(&Shard) -> &[usize],
+) {
+    for (shard, evaluation) in shards.iter().zip(evaluations) {
+        if let Some(evaluation) = evaluation {
+            predicted.add(trials(shard), evaluation);
+        }
+    }
+}
