@@ -1,4 +1,4 @@
-//! A client: its own trials, its own state, and the reply to a message.
+//! A client: its trials, its state and its reply to a message.
 
 use fedspd_manifold::Real;
 use fedspd_nn::{Error, Model, Optimiser, OptimiserConfig, ParamSet, Purpose, Seed, Stream, Trainer};
@@ -7,45 +7,45 @@ use serde::{Deserialize, Serialize};
 use crate::method::{ClientMethod, Exchange};
 use crate::{Message, Wire};
 
-/// What an exchange asks of one client.
+/// The request of an exchange to one client.
 #[derive(Clone, Copy, Debug)]
 pub struct Order<'a, T> {
-    /// Which exchange.
+    /// The exchange.
     pub exchange: Exchange,
-    /// How many epochs the client trains.
+    /// Number of local epochs.
     pub epochs: u32,
     /// The learning rate.
     pub learning_rate: f64,
-    /// The parameters of the message. Local ones are as they were initialised.
+    /// The parameters of the message. Local ones have their initial values.
     pub parameters: &'a ParamSet<T>,
-    /// The whole message, with what the method sends beside the parameters.
+    /// The whole message, with the method's other parts.
     pub message: &'a Message,
 }
 
 /// The work of a client in an exchange, as a method sees it.
 pub struct Task<'a, T> {
-    /// Which exchange.
+    /// The exchange.
     pub exchange: Exchange,
-    /// How many epochs it trains.
+    /// Number of local epochs.
     pub epochs: u32,
     /// The learning rate.
     pub learning_rate: f64,
-    /// The parameters it starts from, its local ones included.
+    /// The initial parameters, including the client's local ones.
     pub start: &'a ParamSet<T>,
     /// The message of the server.
     pub message: &'a Message,
 }
 
-/// Changes a gradient before a step; it is given the parameters and the gradient of the batch.
+/// Changes the gradient of a batch before a step, given the parameters.
 pub type Correction<'a, T> = dyn FnMut(&ParamSet<T>, &mut [T]) -> Result<(), Error> + 'a;
 
-/// Training on a client's own trials, whatever its model.
+/// Training on a client's own trials, for any model.
 pub trait LocalTraining<T: Real> {
-    /// The parameters that are trained.
+    /// The parameters in training.
     fn parameters(&mut self) -> &mut ParamSet<T>;
 
-    /// Trains some epochs with an optimiser, which starts from the moments that it carries, or
-    /// afresh. Returns the mean loss of the last epoch.
+    /// Trains with an optimiser. It starts from the moments in `carried`, if there are any, and
+    /// stores its new moments there. Returns the mean loss of the last epoch.
     ///
     /// # Errors
     /// As [`Trainer::epoch`], and those of the correction.
@@ -59,18 +59,18 @@ pub trait LocalTraining<T: Real> {
     ) -> Result<f64, Error>;
 }
 
-/// The memory that training needs, for one client after the other: one for each thread.
+/// Working memory of one training thread, for one client after the other.
 pub struct Worker<'m, T: Real, M: Model<T>> {
     /// Epochs and evaluation.
     pub trainer: Trainer<'m, T, M>,
-    /// The optimiser of the last client, to be restarted.
+    /// The optimiser of the last client, which the next client restarts.
     optimiser: Option<Optimiser<T>>,
     parameters: ParamSet<T>,
 }
 
 impl<'m, T: Real, M: Model<T>> Worker<'m, T, M> {
-    /// A worker for a model, with batches of that size. Several threads work on one batch if asked
-    /// for, as with a [`Trainer`].
+    /// Creates a worker for a model and a batch size. `threads` threads share the work of a batch,
+    /// as in a [`Trainer`].
     ///
     /// # Errors
     /// As [`Trainer::new`].
@@ -80,7 +80,7 @@ impl<'m, T: Real, M: Model<T>> Worker<'m, T, M> {
         Ok(Self { trainer: Trainer::new(model, batch, threads)?, optimiser: None, parameters })
     }
 
-    /// Training of a client's trials, from given parameters.
+    /// Prepares training on a client's trials, from given parameters.
     pub fn training<'w>(
         &'w mut self,
         start: &ParamSet<T>,
@@ -93,7 +93,7 @@ impl<'m, T: Real, M: Model<T>> Worker<'m, T, M> {
     }
 }
 
-/// Training of one client's trials by a worker.
+/// Training on one client's trials with a worker.
 pub struct Training<'w, 'm, T: Real, M: Model<T>> {
     worker: &'w mut Worker<'m, T, M>,
     examples: &'w M::Examples,
@@ -143,24 +143,25 @@ impl<T: Real, M: Model<T>> LocalTraining<T> for Training<'_, '_, T, M> {
     }
 }
 
-/// What a client keeps for itself from exchange to exchange.
+/// The state that a client keeps to itself between exchanges.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ClientState {
     /// Its local parameters; empty before its first round.
     pub local: Vec<f64>,
-    /// What its method remembers.
+    /// The memory of its method.
     pub memory: Vec<f64>,
 }
 
-/// A client with all that its work needs: the same in the process of the server and at a site.
+/// A client with everything that its work needs. It is the same in the server's process and at a
+/// site.
 pub struct Client<'a, T: Real, M: Model<T>> {
     /// The examples of this process.
     pub examples: &'a M::Examples,
-    /// Which of them the client trains on.
+    /// Indices of the client's training trials.
     pub trials: &'a [usize],
-    /// Its half of the method.
+    /// The client half of the method.
     pub method: &'a dyn ClientMethod<T>,
-    /// Which numbers travel, and which stay.
+    /// The shared and local parameters.
     pub wire: &'a Wire,
     /// The seed of the federation.
     pub seed: Seed,
@@ -169,11 +170,11 @@ pub struct Client<'a, T: Real, M: Model<T>> {
 }
 
 impl<T: Real, M: Model<T>> Client<'_, T, M> {
-    /// Does the work of an exchange. Returns the reply, and what the client keeps if the reply
-    /// counts. The state it began with is left as it was.
+    /// Does the work of an exchange. Returns the reply and the next state, which the client keeps
+    /// only if the reply counts. `state` does not change.
     ///
     /// # Errors
-    /// Why the client failed, in words.
+    /// The reason of the failure, as text.
     pub fn reply(
         &self,
         order: &Order<'_, T>,
@@ -191,7 +192,7 @@ impl<T: Real, M: Model<T>> Client<'_, T, M> {
         let values = training.parameters();
         state.local = self.wire.local(values).into_iter().map(T::to_f64).collect();
         if let Some(value) = state.local.iter().find(|value| !value.is_finite()) {
-            return Err(format!("a parameter that it keeps became {value}"));
+            return Err(format!("a local parameter became {value}"));
         }
         Ok((reply, state))
     }

@@ -1,23 +1,23 @@
-//! What can go wrong, with the client and the numbers.
+//! Errors of the crate, with the client and the measured numbers.
 
 use thiserror::Error;
 
 use crate::aggregate::Fault;
 use crate::server::Dropped;
 
-/// Why federated training refused its input or could not go on.
+/// Reason why federated training refused its input or stopped.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A fault of a network or an optimiser.
+    /// An error of a network or an optimiser.
     #[error(transparent)]
     Network(#[from] fedspd_nn::Error),
-    /// A fault of the geometry, in the average of one parameter.
-    #[error("the average of `{parameter}`: {source}")]
+    /// The average of a parameter failed.
+    #[error("cannot average `{parameter}`: {source}")]
     Average {
-        /// Which parameter.
+        /// Name of the parameter.
         parameter: String,
-        /// What is wrong.
+        /// The error of the geometry.
         source: fedspd_manifold::Error,
     },
     /// A setting is out of range.
@@ -27,85 +27,85 @@ pub enum Error {
         field: &'static str,
         /// Its value.
         value: String,
-        /// What it may be.
+        /// The allowed values.
         expected: String,
     },
-    /// A client could not do its part, and the run is to stop then.
+    /// A client failed, and failures stop the run.
     #[error("{client} failed in round {}: {reason}", round + 1)]
     Client {
-        /// The name of the client.
+        /// Name of the client.
         client: String,
         /// The round, counted from 0.
         round: u32,
-        /// What happened.
+        /// Reason of the failure.
         reason: String,
-        /// What was wrong with its reply, if it sent one.
+        /// Fault of its reply, if it sent one.
         fault: Option<Fault>,
     },
     /// A reply came from a client that was not asked, or came twice.
-    #[error("a reply of {client} in round {}, which {fault}", round + 1)]
+    #[error("unexpected reply from {client} in round {}: {fault}", round + 1)]
     Reply {
-        /// The name of the client, or its number if there is none such.
+        /// Name of the client, or its index if there is no such client.
         client: String,
         /// The round, counted from 0.
         round: u32,
-        /// Why it is not expected.
+        /// Reason why the reply is unexpected.
         fault: &'static str,
     },
-    /// Too few replies count for the round to be closed.
+    /// Too few replies count to close the round.
     #[error("round {}: {counted} of {asked} replies count, {quorum} are needed{}", round + 1, listed(dropped))]
     Quorum {
         /// The round, counted from 0.
         round: u32,
-        /// How many count.
+        /// Number of replies that count.
         counted: usize,
-        /// How many clients were asked.
+        /// Number of clients asked.
         asked: usize,
-        /// How many are needed.
+        /// Number of replies needed.
         quorum: usize,
-        /// Who does not count, and why.
+        /// Clients that do not count, with reasons.
         dropped: Vec<Dropped>,
     },
     /// The methods of the server were called in the wrong order.
-    #[error("the server was asked to {asked}, but {fault}")]
+    #[error("the server cannot {asked}: {fault}")]
     Order {
-        /// What it was asked for.
+        /// The requested action.
         asked: &'static str,
-        /// Why that cannot be now.
+        /// Reason why the action is impossible now.
         fault: &'static str,
     },
-    /// A stored state is not of this federation.
-    #[error("the stored state has {found} {what} where {expected} were expected")]
+    /// A stored state belongs to another federation.
+    #[error("wrong number of {what} in the stored state: found {found}, expected {expected}")]
     State {
-        /// What does not fit.
+        /// The quantity that differs.
         what: &'static str,
-        /// How many there are here.
+        /// Expected number.
         expected: usize,
-        /// How many were stored.
+        /// Stored number.
         found: usize,
     },
 }
 
 impl Error {
-    /// What the user can do about it, if there is something to say.
+    /// Returns a suggestion for the user, if there is one.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Network(error) => error.hint(),
             Self::Client { fault: Some(Fault::OffManifold { .. }), .. } => Some(
-                "its local optimiser must keep the columns orthonormal, as `adam` does; or leave such clients out with `on_client_failure = \"skip\"`"
+                "use a local optimiser that keeps the columns orthonormal, such as `adam`, or skip failed clients with `on_client_failure = \"skip\"`"
                     .into(),
             ),
             Self::Client { .. } => Some(
-                "lower the learning rate, look at the client's data, or leave such clients out with `on_client_failure = \"skip\"`".into(),
+                "lower the learning rate, check the client's data, or skip failed clients with `on_client_failure = \"skip\"`".into(),
             ),
-            Self::Quorum { .. } => Some("see to these clients, or ask for a smaller quorum; the run goes on from its last round".into()),
-            Self::Average { .. } => Some("`proj-avg` and `rl-avg` always have an answer".into()),
+            Self::Quorum { .. } => Some("check these clients or lower the quorum; the run resumes from its last closed round".into()),
+            Self::Average { .. } => Some("use `proj-avg` or `rl-avg`, whose averages always exist".into()),
             _ => None,
         }
     }
 }
 
-/// Who does not count, and why.
+/// Lists clients that do not count, with reasons.
 fn listed(dropped: &[Dropped]) -> String {
     let listed: Vec<String> =
         dropped.iter().map(|dropped| format!("; {}: {}", dropped.name, dropped.reason)).collect();

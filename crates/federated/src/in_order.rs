@@ -1,28 +1,28 @@
-//! Work on several threads whose results are taken in order.
+//! Parallel work with results in order.
 
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{ThreadId, current};
 
-/// Results per worker that may wait before its thread waits itself.
+/// Number of results per worker that may wait before its thread waits.
 const WAITING_PER_WORKER: usize = 2;
 
-/// Does the work of every item, with a thread for each worker. `take` gets the results on the calling
-/// thread, in the order of the items.
+/// Does the work of every item, with a thread for each worker. `take` gets the results on the
+/// calling thread, in the order of the items.
 ///
-/// The calling thread uses the first worker, threads of the current rayon pool the others: a round
-/// starts no thread. Only a few results per worker exist at any time, however long the first item
-/// takes. After an error no new work begins.
+/// The calling thread uses the first worker; threads of the current rayon pool use the others. So
+/// no thread is started. Only a few results per worker exist at any time, even if the first item is
+/// slow. After an error no new work begins.
 ///
-/// Outside of a pool the calling thread does all the work: work that used the pool would wait for
-/// its threads, while these wait for the caller. Call it from within
-/// [`install`](rayon::ThreadPool::install).
+/// Call it from within [`install`](rayon::ThreadPool::install). Outside of a pool the calling
+/// thread does all the work. Otherwise work that uses the pool would wait for pool threads that
+/// wait for the caller.
 ///
 /// # Errors
 /// The first error of `take`.
 ///
 /// # Panics
-/// If `work` or `take` does.
+/// If `work` or `take` panics.
 pub fn in_order<D: Send, R: Send, E>(
     workers: &mut [D],
     items: usize,
@@ -40,8 +40,8 @@ pub fn in_order<D: Send, R: Send, E>(
             let (board, work) = (&board, &work);
             scope.spawn(move |_| {
                 let _guard = EndOnPanic(board);
-                // Work may use the pool. A thread that waits for a part of its item may come here,
-                // and would then wait for itself.
+                // Work may use the pool. A thread that waits for a part of its item may run this
+                // job, and would then wait for itself.
                 if board.has_item_of_this_thread() {
                     return;
                 }
@@ -67,10 +67,10 @@ pub fn in_order<D: Send, R: Send, E>(
     })
 }
 
-/// Which items are begun, which results wait, and which were taken.
+/// The items begun, the results that wait, and the results taken.
 struct Board<R> {
     items: usize,
-    /// How far work may be ahead of the results that were taken.
+    /// Largest number of items begun beyond the results taken.
     window: usize,
     state: Mutex<State<R>>,
     changed: Condvar,
@@ -80,11 +80,11 @@ struct State<R> {
     begun: usize,
     taken: usize,
     waiting: BTreeMap<usize, R>,
-    /// Threads that wait for a change. Waking is a call of the system, so nobody is woken in vain.
+    /// Number of threads that wait for a change. If it is 0, no system call wakes threads.
     asleep: usize,
     /// Threads that work on an item.
     busy: Vec<ThreadId>,
-    /// No new work: there was an error or a panic.
+    /// After an error or a panic, no new work begins.
     ended: bool,
 }
 
@@ -94,7 +94,7 @@ impl<R> Default for State<R> {
     }
 }
 
-/// What the calling thread does next.
+/// The next action of the calling thread.
 enum Next<R> {
     Take(usize, R),
     Work(usize),
@@ -136,7 +136,7 @@ impl<R> Board<R> {
         self.lock().busy.contains(&current().id())
     }
 
-    /// An item for another thread, as soon as there is one; none when all are begun.
+    /// Waits for an item for another thread. Returns `None` if all are begun or work has ended.
     fn wait_for_item(&self) -> Option<usize> {
         let mut state = self.lock();
         loop {
@@ -150,7 +150,8 @@ impl<R> Board<R> {
         }
     }
 
-    /// What the calling thread does: results come first, and it waits only when nothing is left to begin.
+    /// Returns the next action of the calling thread. Results come first. It waits only if no item
+    /// can begin.
     fn next(&self) -> Next<R> {
         let mut state = self.lock();
         loop {
@@ -158,7 +159,7 @@ impl<R> Board<R> {
             if let Some(result) = state.waiting.remove(&expected) {
                 return Next::Take(expected, result);
             }
-            // Ended here, another thread has panicked, and the scope will say so.
+            // If work has ended here, another thread has panicked. The scope passes the panic on.
             if state.ended || expected == self.items {
                 return Next::Nothing;
             }
@@ -186,7 +187,7 @@ impl<R> Board<R> {
     }
 }
 
-/// Lets the others go when a thread panics: they may wait for its result.
+/// Ends the work when a thread panics, because others may wait for its result.
 struct EndOnPanic<'a, R>(&'a Board<R>);
 
 impl<R> Drop for EndOnPanic<'_, R> {
@@ -222,14 +223,14 @@ mod tests {
                 let work = |count: &mut usize, item: usize| {
                     *count += 1;
                     begun.fetch_add(1, Ordering::SeqCst);
-                    // The first of all is the slowest.
+                    // The first item is the slowest.
                     std::thread::sleep(std::time::Duration::from_micros(if item == 0 { 5000 } else { 10 }));
                     item * item
                 };
                 let mut counts = vec![0; workers];
                 in_order(&mut counts, items, work, |item, square| {
                     assert_eq!(square, item * item);
-                    // What is done, waits or is being done beyond this one.
+                    // Items beyond this one that are done, wait or are in work.
                     assert!(begun.load(Ordering::SeqCst) <= item + 1 + (WAITING_PER_WORKER + 1) * workers);
                     taken.push(item);
                     Ok::<(), Error>(())
@@ -264,7 +265,8 @@ mod tests {
     }
 
     fn panics_end_it() {
-        // On the calling thread, and on the other: each waits until the other has begun.
+        // The panic is on the calling thread, then on the other. Each waits until the other has
+        // begun.
         for on_the_caller in [true, false] {
             let (caller, both) = (current().id(), std::sync::Barrier::new(2));
             let work = |(): &mut (), item: usize| {

@@ -1,4 +1,4 @@
-//! A federation whose clients are all in this process.
+//! A federation with all clients in this process.
 
 use fedspd_manifold::Real;
 use fedspd_nn::{Evaluation, Model, ParamSet, Seed};
@@ -8,25 +8,24 @@ use crate::error::check;
 use crate::server::{RoundReport, Server, ServerState};
 use crate::{Client, ClientMethod, ClientState, Error, Message, Order, Worker, in_order};
 
-/// The trials of a client, as places among the examples of the process.
+/// The trials of a client, as indices into the examples of the process.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shard {
-    /// For training.
+    /// Training trials.
     pub train: Vec<usize>,
-    /// For the learning rate and for early stopping.
+    /// Validation trials, for the learning rate and early stopping.
     pub validation: Vec<usize>,
-    /// For reports alone.
+    /// Test trials, for reports only.
     pub test: Vec<usize>,
 }
 
-/// Trials that are evaluated at a time where all clients use the same parameters: enough to fill
-/// the lanes of many vectors, few enough to keep all workers busy.
+/// Target number of trials in one evaluation if all clients use the same parameters. It fills many
+/// SIMD vectors and still keeps all workers busy.
 const TRIALS_TOGETHER: usize = 128;
 
-/// All clients of a federation and its server, in one process. The examples are held once, whoever's they are.
+/// The server and all clients of a federation, in one process. They share one copy of the examples.
 ///
-/// Its methods use the workers that they are given, each on a thread of its own. Results do not depend
-/// on how many there are.
+/// Each worker runs on its own thread. Results do not depend on the number of workers.
 pub struct Federation<'a, T: Real, M: Model<T>> {
     examples: &'a M::Examples,
     shards: &'a [Shard],
@@ -34,27 +33,30 @@ pub struct Federation<'a, T: Real, M: Model<T>> {
     seed: Seed,
     server: Server<T>,
     states: Vec<ClientState>,
-    /// Each client's number in random streams: its own, also when it is alone in a federation.
+    /// Each client's number in random streams. It is the same if the client is alone in a
+    /// federation.
     numbers: Vec<u32>,
 }
 
-/// A round that was trained, aggregated and validated.
+/// The outcome of a round: training, aggregation and validation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Round {
-    /// How it went.
+    /// The report of the server.
     pub report: RoundReport,
-    /// What the aggregated model made of each client's validation trials; `None` for clients without
-    /// validation trials, and for all clients in rounds without validation.
+    /// Evaluation of the aggregated model on each client's validation trials. `None` for clients
+    /// without validation trials, and for all clients in rounds without validation.
     pub validation: Vec<Option<Evaluation>>,
-    /// The uniform mean over clients of its validation loss; NaN if there is none.
+    /// The mean validation loss, uniform over clients; NaN if there is none.
     pub validation_loss: f64,
 }
 
 impl<'a, T: Real, M: Model<T>> Federation<'a, T, M> {
-    /// A server, and one shard for each client that it knows. Numbers name the clients in random streams.
+    /// Creates a federation of a server and one shard for each of its clients. `numbers` identify
+    /// the clients in random streams.
     ///
     /// # Errors
-    /// [`Error::Config`] if their numbers differ, or a client has no training trials.
+    /// [`Error::Config`] if `shards` or `numbers` do not have one entry for each client, or a
+    /// client has no training trials.
     pub fn new(
         examples: &'a M::Examples,
         shards: &'a [Shard],
@@ -65,7 +67,7 @@ impl<'a, T: Real, M: Model<T>> Federation<'a, T, M> {
     ) -> Result<Self, Error> {
         let members = server.members().len();
         for (field, count) in [("shards", shards.len()), ("numbers", numbers.len())] {
-            check(field, count, count == members, || format!("as many as clients, {members}"))?;
+            check(field, count, count == members, || format!("{members}, one for each client"))?;
         }
         let idle = shards.iter().position(|shard| shard.train.is_empty());
         let idle = idle.map(|client| server.members()[client].name.clone());
@@ -86,10 +88,11 @@ impl<'a, T: Real, M: Model<T>> Federation<'a, T, M> {
         &self.server
     }
 
-    /// Looks at every client's training trials for what would make training futile; warnings with the client's name.
+    /// Checks every client's training trials for faults that would make training futile. Returns
+    /// warnings, each with the client's name.
     ///
     /// # Errors
-    /// As [`Model::check_before_training`], with the client's name.
+    /// As [`Model::check_before_training`].
     pub fn check(&mut self, workers: &mut [Worker<'_, T, M>]) -> Result<Vec<String>, Error> {
         let mut warnings = Vec::new();
         let (server, shards, examples) = (&self.server, self.shards, self.examples);
@@ -108,9 +111,9 @@ impl<'a, T: Real, M: Model<T>> Federation<'a, T, M> {
         Ok(warnings)
     }
 
-    /// One round: training, aggregation, validation of the result by every client if asked for, and
-    /// the step of the learning rate. A plateau schedule needs the validation of every round: it
-    /// takes a missing one for no improvement.
+    /// Runs one round: training, aggregation, validation by every client if `validated`, and the
+    /// step of the learning rate. A plateau schedule needs a validation in every round, because it
+    /// counts a missing one as no improvement.
     ///
     /// # Errors
     /// As [`Server::submit`] and [`Server::close`]; [`Error::Network`] if validation fails.
@@ -123,7 +126,7 @@ impl<'a, T: Real, M: Model<T>> Federation<'a, T, M> {
                 None => self.server.dropped(),
             };
             for (client, state) in replied {
-                // A client that failed is as it was.
+                // A failed client keeps its former state.
                 if failed.iter().all(|failed| failed.client != client) {
                     self.states[client] = state;
                 }
@@ -142,7 +145,8 @@ impl<'a, T: Real, M: Model<T>> Federation<'a, T, M> {
         Ok(Round { report, validation, validation_loss })
     }
 
-    /// Does the work of an exchange and submits the replies. Returns what the clients would keep.
+    /// Does the work of an exchange and submits the replies. Returns the next states of the
+    /// clients.
     fn exchange(&mut self, workers: &mut [Worker<'_, T, M>]) -> Result<Vec<(usize, ClientState)>, Error> {
         let Self { examples, shards, method, seed, server, states, numbers } = self;
         let plan = server.plan()?;
@@ -181,7 +185,8 @@ impl<'a, T: Real, M: Model<T>> Federation<'a, T, M> {
         Ok(kept)
     }
 
-    /// What the model makes of some trials of each client, with the client's own local parameters; none of a client without such trials.
+    /// Evaluates some trials of each client with the client's own local parameters. Returns `None`
+    /// for a client without such trials.
     ///
     /// # Errors
     /// [`Error::Network`] if a prediction fails.
@@ -209,8 +214,8 @@ impl<'a, T: Real, M: Model<T>> Federation<'a, T, M> {
         Ok(evaluations)
     }
 
-    /// [`Federation::evaluate`] where all clients use the same parameters: as many clients at a
-    /// time as give the network enough trials to work on.
+    /// [`Federation::evaluate`] if all clients use the same parameters. Evaluates clients together
+    /// until they have enough trials for the network.
     fn evaluate_together(
         &self,
         workers: &mut [Worker<'_, T, M>],
@@ -242,20 +247,20 @@ impl<'a, T: Real, M: Model<T>> Federation<'a, T, M> {
         Ok(evaluations)
     }
 
-    /// The parameters that a client uses: the server's, with its own local ones.
+    /// The parameters of a client: the server's, with the client's own local ones.
     pub fn parameters(&self, client: usize) -> ParamSet<T> {
         self.server.wire().with_local(self.server.parameters(), &self.states[client].local)
     }
 
-    /// What to store between rounds: the server's state, and what each client keeps.
+    /// The state to store between rounds: the server's and each client's.
     pub fn state(&self) -> (ServerState, Vec<ClientState>) {
         (self.server.state(), self.states.clone())
     }
 
-    /// Goes on from a stored state.
+    /// Restores a stored state.
     ///
     /// # Errors
-    /// [`Error::State`] if it is another federation's.
+    /// [`Error::State`] if it belongs to another federation.
     pub fn restore(&mut self, server: &ServerState, clients: &[ClientState]) -> Result<(), Error> {
         let (what, expected, found) = ("clients", self.states.len(), clients.len());
         if found != expected {
@@ -273,7 +278,7 @@ impl<'a, T: Real, M: Model<T>> Federation<'a, T, M> {
     }
 }
 
-/// The uniform mean of clients' losses, over those that have trials; NaN if none has.
+/// The mean loss, uniform over clients with trials; NaN if there are none.
 pub fn mean_loss<'a>(evaluations: impl Iterator<Item = &'a Option<Evaluation>> + Clone) -> f64 {
     let losses = evaluations.flatten().map(|evaluation| evaluation.loss);
     losses.clone().sum::<f64>() / losses.count() as f64

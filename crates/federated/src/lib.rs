@@ -1,19 +1,22 @@
-//! Federated training: Algorithm 1 of the FedSPDnet paper, for parameters of any geometry and scope.
+//! Federated training: Algorithm 1 of the FedSPDnet paper, for parameters of any geometry and
+//! scope.
 //!
-//! | what | where |
+//! | topic | items |
 //! |---|---|
 //! | messages: named parts | [`Message`], [`Part`], [`Parts`] |
-//! | methods, a client's and a server's half each | [`method`], [`MethodConfig`] |
+//! | methods, each with a client half and a server half | [`method`], [`MethodConfig`] |
 //! | averages of Stiefel matrices | [`Aggregation`], [`Aggregator`] |
-//! | the server: plan a round, take replies, close it | [`Server`], [`ServerConfig`], [`RoundReport`] |
-//! | the clients that take part in a round | [`participants`] |
+//! | the server: plans a round, takes replies, closes it | [`Server`], [`ServerConfig`], [`RoundReport`] |
+//! | sampling of the clients of a round | [`participants`] |
 //! | a client | [`Client`], [`Worker`], [`ClientState`] |
-//! | all of it in one process, on any number of threads | [`Federation`] |
+//! | a federation in one process, on any number of threads | [`Federation`] |
 //!
-//! Nothing here knows which network it trains: the geometry of a tensor decides how it is averaged, its
-//! scope whether it is sent at all. The server is a state machine without input or output. It sums
-//! replies in the order of the clients, in `f64`, so that the bytes of the result do not depend on who
-//! drives it or in which order replies arrive.
+//! The crate does not depend on the network. The geometry of a tensor decides how it is averaged;
+//! its scope decides whether it is sent.
+//!
+//! The server is a state machine without input or output. It sums replies in the order of the
+//! clients, in `f64`. So the bytes of the result depend neither on the caller nor on the order of
+//! arrival.
 
 mod aggregate;
 mod client;

@@ -1,4 +1,4 @@
-//! What travels between the server and its clients: numbers in parts with names.
+//! Messages between the server and its clients: named parts with numbers.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use crate::Fault;
 /// The name of the optional part with the mean loss of a client's last epoch.
 pub const LOSS: &str = "loss";
 
-/// Named parts. Whoever carries a message carries all of them.
+/// Named parts. Every transport carries all of them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Message {
     parts: Vec<Part>,
@@ -18,16 +18,16 @@ pub struct Message {
 /// An array with a name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
-    /// Unique in its message.
+    /// Name, unique in its message.
     pub name: String,
     /// Row-major dimensions; none for a single number.
     pub shape: Vec<usize>,
-    /// As many as the shape says.
+    /// As many numbers as the shape says.
     pub numbers: Numbers,
 }
 
-/// The numbers of a part. Each part has its own type, since a loss is an `f64` whatever the
-/// precision of the weights.
+/// The numbers of a part. Each part has its own type, because a loss is `f64` in every precision of
+/// the weights.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Numbers {
     /// Single precision.
@@ -52,13 +52,13 @@ pub enum Kind {
 /// A part as a method declares it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PartSpec {
-    /// Unique in its message.
+    /// Name, unique in its message.
     pub name: String,
     /// Row-major dimensions.
     pub shape: Vec<usize>,
     /// The type of its numbers.
     pub kind: Kind,
-    /// Whether a message may come without it.
+    /// Whether a message may omit it.
     pub optional: bool,
 }
 
@@ -86,7 +86,7 @@ impl Kind {
         }
     }
 
-    /// The bytes of a number.
+    /// Bytes per number.
     pub fn width(self) -> usize {
         match self {
             Self::F32 => size_of::<f32>(),
@@ -97,12 +97,12 @@ impl Kind {
 }
 
 impl PartSpec {
-    /// A part that every message has.
+    /// Declares a required part.
     pub fn new(name: impl Into<String>, shape: &[usize], kind: Kind) -> Self {
         Self { name: name.into(), shape: shape.to_vec(), kind, optional: false }
     }
 
-    /// The same for messages that may come without it.
+    /// Makes the part optional.
     #[must_use]
     pub fn optional(self) -> Self {
         Self { optional: true, ..self }
@@ -113,14 +113,14 @@ impl PartSpec {
         Self::new(LOSS, &[], Kind::F64).optional()
     }
 
-    /// How many bytes its numbers have.
+    /// Bytes of its numbers.
     fn bytes(&self) -> usize {
         size_of_shape(&self.shape).unwrap_or(usize::MAX).saturating_mul(self.kind.width())
     }
 }
 
-/// How many bytes the numbers of a message have, without optional parts: these report on training
-/// and do not serve it.
+/// Bytes of the numbers of a message, without optional parts, because these only report on
+/// training.
 pub(crate) fn bytes(declared: &[PartSpec]) -> usize {
     declared.iter().filter(|spec| !spec.optional).map(PartSpec::bytes).sum()
 }
@@ -143,7 +143,7 @@ impl Numbers {
         }
     }
 
-    /// How many there are.
+    /// Number of values.
     pub fn len(&self) -> usize {
         match self {
             Self::F32(values) => values.len(),
@@ -152,12 +152,12 @@ impl Numbers {
         }
     }
 
-    /// Whether there are none.
+    /// Whether there are no values.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Real numbers in double precision; nothing of integers.
+    /// The real numbers in double precision; empty for integers.
     pub fn widened(&self) -> Cow<'_, [f64]> {
         match self {
             Self::F32(values) => Cow::Owned(values.iter().map(|&value| value.into()).collect()),
@@ -166,7 +166,7 @@ impl Numbers {
         }
     }
 
-    /// The first value that is not finite, if one is not.
+    /// The first value that is not finite, if any.
     pub fn not_finite(&self) -> Option<f64> {
         match self {
             Self::F32(values) => values.iter().find(|value| !value.is_finite()).map(|&value| value.into()),
@@ -224,7 +224,7 @@ impl Message {
         self.get(name).map(Numbers::widened)
     }
 
-    /// The one real number of a part; none if there is no such part.
+    /// The single real number of a part; none if there is no such part.
     pub fn number(&self, name: &str) -> Option<f64> {
         self.real(name).and_then(|values| values.first().copied())
     }
@@ -232,7 +232,7 @@ impl Message {
     /// Checks that the message has the declared parts and no others, each as declared.
     ///
     /// # Errors
-    /// The first fault: a part that is missing, unknown, there twice, or of another shape or type.
+    /// The first fault: a part that is missing, unknown, duplicate, or of the wrong shape or type.
     pub fn check(&self, declared: &[PartSpec]) -> Result<(), Fault> {
         for (place, part) in self.parts.iter().enumerate() {
             let name = || part.name.clone();

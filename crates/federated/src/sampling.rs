@@ -1,10 +1,11 @@
-//! Who takes part in a round.
+//! Client sampling.
 
 use fedspd_nn::{Purpose, Seed, shuffle};
 
-/// The clients of a round: `max(1, floor(participation * clients))` of them, uniformly and without replacement, in ascending order.
+/// Draws the clients of a round, in ascending order: `max(1, floor(participation * clients))` of
+/// them, uniformly and without replacement.
 ///
-/// They depend on the seed and the round alone, so that methods that are compared ask the same clients.
+/// The draw depends only on the seed and the round, so that compared methods ask the same clients.
 pub fn participants(seed: Seed, round: u32, clients: usize, participation: f64) -> Vec<usize> {
     let mut everyone: Vec<usize> = (0..clients).collect();
     let count = participant_count(clients, participation);
@@ -16,9 +17,9 @@ pub fn participants(seed: Seed, round: u32, clients: usize, participation: f64) 
     everyone
 }
 
-/// How many clients take part in a round.
+/// Number of clients in a round.
 pub(crate) fn participant_count(clients: usize, participation: f64) -> usize {
-    // The product may fall a rounding error short of the whole number that is meant (0.29 * 100).
+    // Rounding may put the product just below the intended whole number (0.29 * 100).
     let count = (participation * clients as f64 * (1.0 + 4.0 * f64::EPSILON)).floor() as usize;
     count.max(1).min(clients)
 }

@@ -1,4 +1,4 @@
-//! Which numbers of a model travel, and which stay.
+//! Shared and local parameters of a model.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use fedspd_nn::{Layout, ParamSet, Parameter, Scope};
 
 use crate::message::{Kind, Message, Part, PartSpec};
 
-/// The parameters of a model by scope: shared ones are the parts of a message, local ones stay with
+/// The parameters of a model by scope. Shared ones are the parts of a message; local ones stay with
 /// their client.
 #[derive(Clone, Debug)]
 pub struct Wire {
@@ -17,14 +17,14 @@ pub struct Wire {
 }
 
 impl Wire {
-    /// That of a layout.
+    /// Splits the parameters of a layout by scope.
     pub fn new(layout: Arc<Layout>) -> Self {
         let local = layout.parameters().iter().filter(|parameter| parameter.scope == Scope::Local);
         let local = local.map(Parameter::range).collect();
         Self { layout, local }
     }
 
-    /// Names, shapes and facts.
+    /// Names, shapes and properties of the parameters.
     pub fn layout(&self) -> &Arc<Layout> {
         &self.layout
     }
@@ -34,7 +34,7 @@ impl Wire {
         self.layout.parameters().iter().filter(|parameter| parameter.scope == Scope::Shared)
     }
 
-    /// How many shared numbers there are.
+    /// Number of shared values.
     pub fn shared_size(&self) -> usize {
         self.parameters().map(|parameter| parameter.size()).sum()
     }
@@ -53,7 +53,7 @@ impl Wire {
         Message::new(self.parameters().map(part).collect())
     }
 
-    /// Takes the shared parameters of a message that was checked.
+    /// Copies the shared parameters of a checked message.
     pub fn receive<T: Real>(&self, parameters: &mut ParamSet<T>, message: &Message) {
         for parameter in self.parameters() {
             if let Some(numbers) = message.real(&parameter.name) {
@@ -63,17 +63,17 @@ impl Wire {
         }
     }
 
-    /// How many numbers stay.
+    /// Number of local values.
     pub fn local_size(&self) -> usize {
         self.local.iter().map(ExactSizeIterator::len).sum()
     }
 
-    /// The local numbers of a model.
+    /// The local values of a model.
     pub fn local<T: Real>(&self, parameters: &ParamSet<T>) -> Vec<T> {
         self.local.iter().flat_map(|range| &parameters.values()[range.clone()]).copied().collect()
     }
 
-    /// Parameters with a client's own local numbers, if it has some.
+    /// Parameters with a client's own local values, if it has any.
     pub fn with_local<T: Real>(&self, parameters: &ParamSet<T>, local: &[f64]) -> ParamSet<T> {
         let mut parameters = parameters.clone();
         if !local.is_empty() {

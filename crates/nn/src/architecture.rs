@@ -152,8 +152,8 @@ pub struct ModelSettings {
     #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0)))]
     pub epsilon: f64,
     /// SPDnet: how a matrix becomes the vector that the last layer takes.
-    #[serde(with = "head")]
-    #[cfg_attr(feature = "schema", schemars(with = "head::Head"))]
+    #[serde(with = "Head")]
+    #[cfg_attr(feature = "schema", schemars(with = "Head"))]
     pub head: Vectorisation,
     /// The numbers of the network; f64 for SPDnet and f32 for EEGNet if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -196,29 +196,16 @@ impl ModelSettings {
     }
 }
 
-/// Settings spell a [`Vectorisation`] with hyphens, model files with underscores.
-mod head {
-    use fedspd_manifold::Vectorisation;
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    /// How a matrix becomes a vector.
-    #[derive(Serialize, Deserialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    #[serde(rename_all = "kebab-case", remote = "Vectorisation")]
-    pub(super) enum Head {
-        /// All entries, as in the paper.
-        Vec,
-        /// The upper triangle.
-        Vech,
-        /// The upper triangle with off-diagonal entries times the square root of 2: lengths are kept.
-        IsometricVech,
-    }
-
-    pub(super) fn serialize<S: Serializer>(head: &Vectorisation, out: S) -> Result<S::Ok, S::Error> {
-        Head::serialize(head, out)
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(input: D) -> Result<Vectorisation, D::Error> {
-        Head::deserialize(input)
-    }
+// Settings spell a `Vectorisation` with hyphens, model files with underscores.
+/// How a matrix becomes a vector.
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case", remote = "Vectorisation")]
+enum Head {
+    /// All entries, as in the paper.
+    Vec,
+    /// The upper triangle.
+    Vech,
+    /// The upper triangle with off-diagonal entries times the square root of 2: lengths are kept.
+    IsometricVech,
 }

@@ -173,7 +173,7 @@ def test_a_state_that_is_not_there(tmp_path, caplog):
     config = _core.resolve("", "sample", loop.settings())
     site = loop.sites(config, tmp_path / "state")[0]
     message = [("block0.weight", [10], "<f8", bytes(8 * 10))]
-    with pytest.raises(fedspd.Error, match="^its state after round 4 is not there$"):
+    with pytest.raises(fedspd.Error, match="^its state after round 4 is missing$"):
         site.train("0" * 32, (4, 0), 1, 1e-3, (3, 0), message)
     # Only the site's own log has the full error.
     assert str(tmp_path) in caplog.text

@@ -42,7 +42,9 @@ pub(crate) fn table(config: &Config, dataset: &str, align: &str, seeds: &[SeedRe
             past.scores.iter().for_each(|score| add(past.round, score));
         }
         let last = rounds.last().map_or(0, |past| past.round);
-        finals.iter().for_each(|score| add(last, score));
+        for score in finals {
+            add(last, score);
+        }
     }
     ResultTable { rows }
 }

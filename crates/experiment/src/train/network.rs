@@ -21,19 +21,19 @@ pub(crate) fn with_network<V: Visitor>(
     visitor: V,
 ) -> Result<V::Output, Error> {
     let source = Source::Settings(settings, shape);
-    dispatch(settings.kind, settings.resolved_precision(), source, visitor)
+    dispatch(settings.kind, settings.resolved_precision(), &source, visitor)
 }
 
 /// Builds the network of a model file, in double precision, and hands it to the visitor.
 pub(crate) fn with_saved_network<V: Visitor>(network: &Network, visitor: V) -> Result<V::Output, Error> {
-    dispatch(network.kind(), Precision::F64, Source::File(network), visitor)
+    dispatch(network.kind(), Precision::F64, &Source::File(network), visitor)
 }
 
 /// A new network gets an arm here.
 fn dispatch<V: Visitor>(
     kind: ModelKind,
     precision: Precision,
-    source: Source<'_>,
+    source: &Source<'_>,
     visitor: V,
 ) -> Result<V::Output, Error> {
     match kind {
@@ -58,7 +58,7 @@ impl Source<'_> {
 
 fn build<D: Architecture<f64>, S: Architecture<f32>, V: Visitor>(
     precision: Precision,
-    source: Source<'_>,
+    source: &Source<'_>,
     visitor: V,
 ) -> Result<V::Output, Error> {
     match precision {

@@ -1,4 +1,4 @@
-//! Averages that need nothing but the sum of the replies.
+//! Averages that need only the sum of the replies.
 
 use fedspd_manifold::average::{StiefelSum, proj_avg, qr_avg, rl_avg};
 use fedspd_manifold::{Error as GeometryError, Matrix, Real};
@@ -46,7 +46,7 @@ impl<T: Real> Aggregator<T> for FromSum {
     }
 }
 
-/// The average, and whether `rl-avg`, which always exists, had to step in.
+/// Returns the average, and whether `rl-avg` replaced it. `rl-avg` always exists.
 fn average(rule: Rule, previous: &Matrix<f64>, sum: &StiefelSum) -> Result<(Vec<f64>, bool), GeometryError> {
     let point = match rule {
         Rule::Proj => proj_avg(sum),

@@ -9,13 +9,13 @@ use super::sums::{Sum, Sums};
 use super::{Aggregated, Aggregator, Fault};
 use crate::{Error, Message};
 
-/// Beyond these the mean is the same to all digits that matter in training.
+/// Tighter limits change no digit that matters in training.
 const LIMITS: IterationLimits = IterationLimits { tolerance: 1e-10, iterations: 200 };
 
 pub(super) struct Karcher {
     sums: Sums,
     weights: Vec<f64>,
-    /// For each parameter, the matrices of all replies; none for those that are not Stiefel.
+    /// For each parameter, the matrices of all replies; empty if it is not Stiefel.
     points: Vec<Vec<Matrix<f64>>>,
 }
 

@@ -1,4 +1,4 @@
-//! How the replies of a round become the next parameters.
+//! Aggregation of the replies of a round.
 //!
 //! | aggregation | Stiefel parameters | needs |
 //! |---|---|---|
@@ -9,7 +9,7 @@
 //! | `ret-avg` | retraction of the mean of the inverse retractions at the previous point | the sum of these |
 //! | `karcher` | the point with the smallest sum of squared geodesic distances | all replies |
 //!
-//! Euclidean parameters are averaged as they are, always.
+//! Euclidean parameters always take the plain mean, SPD parameters the log-Euclidean mean.
 
 mod from_sum;
 mod karcher;
@@ -49,7 +49,7 @@ pub enum Aggregation {
 }
 
 impl Aggregation {
-    /// Its name, as settings spell it.
+    /// Its name in settings.
     pub fn name(self) -> &'static str {
         match self {
             Self::ProjAvg => "proj-avg",
@@ -61,7 +61,7 @@ impl Aggregation {
         }
     }
 
-    /// How many numbers of each reply are kept until the round is closed; none where a sum suffices.
+    /// Number of values of each reply kept until the round is closed; 0 if a sum suffices.
     pub fn kept_numbers(self, wire: &Wire) -> usize {
         if self != Self::Karcher {
             return 0;
@@ -74,23 +74,23 @@ impl Aggregation {
     }
 }
 
-/// Makes the next parameters from replies, which come in the order of the clients.
+/// Computes the next parameters from the replies, which come in the order of the clients.
 ///
-/// It reads the parts of the shared parameters and leaves the others to the method.
+/// It reads the parts of shared parameters. The method reads the others.
 pub trait Aggregator<T: Real>: Send + Sync {
     /// Checks a reply before it counts.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The fault of the reply.
     fn check(&mut self, reply: &Message) -> Result<(), Fault>;
 
-    /// Takes a reply that was checked.
+    /// Adds a checked reply.
     ///
     /// # Errors
-    /// [`Error::Average`] for a weight that cannot be used.
+    /// [`Error::Average`] for a weight or a reply that cannot be averaged.
     fn add(&mut self, weight: f64, previous: &ParamSet<T>, reply: &Message) -> Result<(), Error>;
 
-    /// Writes the shared parameters, and is ready for the next round.
+    /// Writes the shared parameters and clears the sums for the next round.
     ///
     /// # Errors
     /// [`Error::Average`] if the average does not exist.
@@ -104,48 +104,48 @@ pub trait Aggregator<T: Real>: Send + Sync {
     /// Restores its memory.
     ///
     /// # Errors
-    /// [`Error::State`] if it is another's.
+    /// [`Error::State`] if the memory has the wrong size.
     fn recall(&mut self, memory: &[f64]) -> Result<(), Error> {
         expect_numbers(memory, 0)
     }
 }
 
-/// What is wrong with a message.
+/// The fault of a message.
 #[derive(Clone, Debug, PartialEq, ThisError)]
 #[non_exhaustive]
 pub enum Fault {
-    /// A part is not there.
+    /// A part is missing.
     #[error("it sent no `{part}`")]
     MissingPart {
         /// Its name.
         part: String,
     },
-    /// A part that nobody declared.
+    /// A part is not declared.
     #[error("it sent `{part}`, which is not part of the message")]
     UnknownPart {
         /// Its name.
         part: String,
     },
-    /// Two parts of the same name.
+    /// Two parts have the same name.
     #[error("it sent `{part}` twice")]
     PartTwice {
         /// Their name.
         part: String,
     },
-    /// A part of another shape or type.
+    /// A part has the wrong shape or type.
     #[error("it sent `{part}` with {difference}")]
     PartShape {
         /// Its name.
         part: String,
-        /// As it came, and as declared.
+        /// The received and the expected shape, type or size.
         difference: String,
     },
     /// A number is not finite.
     #[error("it sent {value} in `{parameter}`")]
     NotFinite {
-        /// In which parameter.
+        /// Name of the parameter.
         parameter: String,
-        /// What it is.
+        /// The value.
         value: f64,
     },
     /// Columns are not orthonormal.
@@ -153,19 +153,19 @@ pub enum Fault {
         "it sent weights off the Stiefel manifold: |W^T W - I| = {distance:.1e} in `{parameter}` (limit {limit:.0e})"
     )]
     OffManifold {
-        /// In which parameter.
+        /// Name of the parameter.
         parameter: String,
         /// `|W^T W - I|`
         distance: f64,
-        /// As much is accepted.
+        /// The largest accepted distance.
         limit: f64,
     },
     /// A matrix is not symmetric positive definite.
     #[error("it sent `{parameter}`, which is not symmetric positive definite: {fault}")]
     NotSpd {
-        /// Which parameter.
+        /// Name of the parameter.
         parameter: String,
-        /// What is wrong with it.
+        /// The problem.
         fault: String,
     },
 }
@@ -173,20 +173,20 @@ pub enum Fault {
 /// The outcome of an average.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Aggregated {
-    /// One report for each shared Stiefel parameter. Numbers that do not exist are NaN: drifts where
-    /// the server sees sums alone, and the distance from `proj-avg` where that does not exist.
+    /// One report for each shared Stiefel parameter. Missing numbers are NaN: drifts if the server
+    /// sees only sums, and the distance from `proj-avg` if that average does not exist.
     pub layers: Vec<LayerReport>,
-    /// Whether a mean had lost its rank, so that `rl-avg` took its place.
+    /// Whether `rl-avg` replaced an average because the mean lost its rank.
     pub fallback: bool,
 }
 
-/// The aggregator for the parameters of a model.
+/// Creates the aggregator for the parameters of a model.
 ///
-/// Momentum keeps a share of the last step of the server, and `server_lr` scales that step. Both need
-/// `rl-avg`, whose mean is a tangent vector.
+/// `server_momentum` is the share of the last server step that is kept; `server_lr` scales the
+/// server step. Both need `rl-avg`, whose mean is a tangent vector.
 ///
 /// # Errors
-/// [`Error::Config`] for settings that are out of range or do not go together.
+/// [`Error::Config`] for settings that are out of range or exclude each other.
 pub fn aggregator<T: Real>(
     aggregation: Aggregation,
     server_momentum: f64,
@@ -199,7 +199,7 @@ pub fn aggregator<T: Real>(
     check("server_lr", server_lr, positive, || "positive and finite".into())?;
     let plain = server_momentum == 0.0 && server_lr == 1.0;
     check("server_momentum", server_momentum, plain || aggregation == Aggregation::RlAvg, || {
-        format!("0, and server_lr 1, with {}; rl-avg takes them", aggregation.name())
+        format!("0 and `server_lr` 1 with {}; only rl-avg supports other values", aggregation.name())
     })?;
     let sums = sums::Sums::new(wire)?;
     Ok(match aggregation {

@@ -4,7 +4,7 @@
 //! ```text
 //! Stiefel     m <- b P_W(m) + P_W(A),     W <- uf(W + rate m)
 //! Euclidean   m <- b m + (A - x),         x <- x + rate m
-//! SPD         the same for log x, since the log-Euclidean metric is flat there
+//! SPD         as Euclidean, for log x, where the log-Euclidean metric is flat
 //! ```
 
 use fedspd_manifold::{Error as GeometryError, Real, Retraction, RetractionKind, Stiefel};

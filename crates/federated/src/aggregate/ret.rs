@@ -1,8 +1,8 @@
 //! `ret-avg`: `R_W(sum w_i R_W^-1(W_i))`, with the polar retraction and its inverse at the previous
 //! point `W`.
 //!
-//! The inverse retraction of a reply needs nothing but the reply and `W`. The server computes it when
-//! the reply comes in and keeps the sum alone.
+//! The inverse retraction of a reply needs only the reply and `W`. The server computes it on
+//! arrival and keeps only the sum.
 
 use fedspd_manifold::average::StiefelSum;
 use fedspd_manifold::{Error as GeometryError, Real, Retraction, RetractionKind};
@@ -14,7 +14,7 @@ use crate::{Error, Message};
 
 pub(super) struct RetAvg {
     sums: Sums,
-    /// One for each parameter; none for those that are not Stiefel.
+    /// One for each parameter; `None` if it is not Stiefel.
     tangents: Vec<Option<Tangents>>,
 }
 
@@ -82,7 +82,7 @@ impl Tangents {
     }
 
     fn add(&mut self, weight: f64, base: &[f64], point: &[f64]) -> Result<(), GeometryError> {
-        // What has no weight need not have an inverse retraction.
+        // A reply of weight 0 needs no inverse retraction.
         if weight > 0.0 {
             self.retraction.inverse(base, point, &mut self.vector)?;
             self.sum.add(weight, &self.vector)?;

@@ -1,4 +1,4 @@
-//! Sums of replies in the order of the clients, and what they say about a round.
+//! Sums of replies in the order of the clients, and the layer reports of a round.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -19,7 +19,7 @@ pub(super) struct Sums {
 /// The sum of one shared parameter.
 pub(super) struct ParameterSum {
     pub(super) name: String,
-    /// Its place among all parameters.
+    /// Its range among the values of all parameters.
     pub(super) place: Range<usize>,
     pub(super) sum: Sum,
 }
@@ -30,8 +30,8 @@ pub(super) enum Sum {
     Spd(SpdSum),
 }
 
-/// The log-Euclidean mean of SPD matrices, `exp(sum w_i log X_i)` (Arsigny et al. 2007). Like ProjAvg
-/// and RLAvg it needs nothing but a sum. Unlike the plain mean it does not swell determinants.
+/// The log-Euclidean mean of SPD matrices, `exp(sum w_i log X_i)` (Arsigny et al. 2007). Like
+/// ProjAvg and RLAvg it needs only a sum. Unlike the plain mean it does not swell determinants.
 pub(super) struct SpdSum {
     map: SpectralMap<f64>,
     logarithms: PlainSum,
@@ -68,8 +68,8 @@ impl Sums {
         Ok(Self { parameters })
     }
 
-    /// Checks that the parameters of a reply are finite, and that matrices are on their manifold as
-    /// far as the precision goes.
+    /// Checks that the parameters of a reply are finite, and that matrices are on their manifold up
+    /// to rounding.
     pub(super) fn check<T: Real>(&mut self, reply: &Message) -> Result<(), Fault> {
         let limit = if T::MANTISSA_BITS > 32 { 1e-8 } else { 1e-4 };
         for sum in &mut self.parameters {
@@ -110,7 +110,7 @@ impl Sums {
             match &mut parameter.sum {
                 Sum::Euclidean(sum) => sum.add(weight, &values),
                 Sum::Stiefel(layer) => {
-                    layer.add(weight, &previous.values()[parameter.place.clone()], &values).map_err(fault)?
+                    layer.add(weight, &previous.values()[parameter.place.clone()], &values).map_err(fault)?;
                 }
                 Sum::Spd(sum) => sum.add(weight, &values).map_err(fault)?,
             }
@@ -122,8 +122,8 @@ impl Sums {
         &self.parameters
     }
 
-    /// Writes the outcome of a rule for each sum, collects the reports of the layers, and empties the
-    /// sums. The rule also says whether it fell back to `rl-avg`.
+    /// Writes the average that `rule` returns for each sum, collects the layer reports and clears
+    /// the sums. `rule` also returns whether it fell back to `rl-avg`.
     pub(super) fn finish<T: Real>(
         &mut self,
         parameters: &mut ParamSet<T>,
@@ -152,7 +152,7 @@ impl Sums {
 }
 
 impl ParameterSum {
-    /// The values of the parameter in a reply that was checked.
+    /// The values of the parameter in a checked reply.
     pub(super) fn values<'a>(&self, reply: &'a Message) -> Cow<'a, [f64]> {
         values(&self.name, reply)
     }
@@ -179,7 +179,7 @@ impl PlainSum {
     }
 
     fn add(&mut self, weight: f64, values: &[f64]) {
-        // A single term is kept as it is, so that the mean of one client is that client, bit for bit.
+        // A single term has no factor, so that the mean of one reply is that reply, bit for bit.
         for (sum, &value) in self.sum.iter_mut().zip(values) {
             *sum = match self.count {
                 0 => value,
@@ -226,7 +226,7 @@ impl SpdSum {
         self.logarithms.mean()
     }
 
-    /// The matrix with a logarithm.
+    /// The matrix with the given logarithm.
     pub(super) fn exponential(&mut self, logarithm: &[f64]) -> Result<Vec<f64>, GeometryError> {
         let mut matrix = vec![0.0; logarithm.len()];
         self.map.apply(SpectralFunction::Exp, logarithm, &mut matrix)?;
@@ -259,12 +259,12 @@ impl Layer {
         Ok(())
     }
 
-    /// `|W^T W - I|`. Finite numbers may overflow when squared, and then they are infinitely far away.
+    /// `|W^T W - I|`; infinite if the squares of finite numbers overflow.
     fn distance(&mut self, w: &[f64]) -> f64 {
         self.stiefel.feasibility_error(w).unwrap_or(f64::INFINITY)
     }
 
-    /// The previous point as a matrix.
+    /// A point as a matrix.
     pub(super) fn matrix(&self, previous: &[f64]) -> Result<Matrix<f64>, GeometryError> {
         let (p, k) = self.sum.shape();
         Matrix::from_rows(p, k, previous.to_vec())

@@ -1,5 +1,5 @@
-//! `fedavg`: clients train, the server averages their parameters (`McMahan` et al. 2017; on
-//! the Stiefel manifold, Algorithm 1 of the FedSPDnet paper).
+//! `fedavg`: clients train, and the server averages their parameters (`McMahan` et al. 2017; on the
+//! Stiefel manifold, Algorithm 1 of the FedSPDnet paper).
 
 use fedspd_manifold::Real;
 use fedspd_nn::{Error as NetworkError, ParamSet};
@@ -17,14 +17,14 @@ pub(super) fn parts<T: Real>(wire: &Wire) -> Parts {
     Parts { down, up }
 }
 
-/// Some epochs on the client's own trials.
+/// The client half: local epochs on the client's own trials.
 pub struct Client {
     wire: Wire,
     local: LocalEpochs,
 }
 
 impl Client {
-    /// The client's half.
+    /// Creates the client half.
     pub fn new(wire: &Wire, local: LocalEpochs) -> Self {
         Self { wire: wire.clone(), local }
     }
@@ -46,21 +46,21 @@ impl<T: Real> ClientMethod<T> for Client {
     }
 }
 
-/// The reply of a client that trained.
+/// The reply of a client after training.
 pub(super) fn trained<T: Real>(wire: &Wire, training: &mut dyn LocalTraining<T>, loss: f64) -> Message {
     let mut reply = wire.message(training.parameters());
     reply.push(Part::loss(loss));
     reply
 }
 
-/// The average of the replies.
+/// The server half: averages the replies.
 pub struct Server<T: Real> {
     wire: Wire,
     aggregator: Box<dyn Aggregator<T>>,
 }
 
 impl<T: Real> Server<T> {
-    /// The server's half, with a rule for Stiefel matrices.
+    /// Creates the server half with an aggregator.
     pub fn new(wire: &Wire, aggregator: Box<dyn Aggregator<T>>) -> Self {
         Self { wire: wire.clone(), aggregator }
     }

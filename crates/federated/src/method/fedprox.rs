@@ -1,8 +1,8 @@
-//! `fedprox`: `fedavg` with a pull towards the received model (Li et al. 2020).
+//! `fedprox`: `fedavg` with a proximal term around the received model (Li et al. 2020).
 //!
-//! Adds `mu/2 |theta - theta_t|^2` to the objective, the chordal distance on Stiefel parameters.
-//! Its Riemannian gradient there is `-mu P_W(W_t)`, since `P_W(W) = 0` (`algorithms.md`, 5.2).
-//! Local parameters are not pulled: the server does not know them.
+//! The term is `mu/2 |theta - theta_t|^2`, with the chordal distance on Stiefel parameters. Its
+//! Riemannian gradient there is `-mu P_W(W_t)`, because `P_W(W) = 0` (`algorithms.md`, 5.2). The
+//! term leaves out local parameters, because the server does not know them.
 
 use fedspd_manifold::Real;
 use fedspd_nn::{Error as NetworkError, ParamSet, Role, Scope};
@@ -12,7 +12,7 @@ use super::{ClientMethod, LocalEpochs};
 use crate::client::{LocalTraining, Task};
 use crate::{Message, Parts, Wire};
 
-/// Some epochs on the client's own trials, pulled towards the received model.
+/// The client half: local epochs with the proximal term.
 pub struct Client {
     wire: Wire,
     local: LocalEpochs,
@@ -20,7 +20,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// The client's half.
+    /// Creates the client half.
     pub fn new(wire: &Wire, local: LocalEpochs, mu: f64) -> Self {
         Self { wire: wire.clone(), local, mu }
     }

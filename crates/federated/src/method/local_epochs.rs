@@ -5,15 +5,15 @@ use fedspd_nn::{Error, OptimiserConfig, ParamSet, Space};
 
 use crate::client::{Correction, LocalTraining, Task};
 
-/// Some epochs with an optimiser that starts anew in every round, or carries its moments on.
+/// Local epochs with an optimiser. It starts anew in every round, or keeps its moments.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LocalEpochs {
-    /// Which optimiser.
+    /// The optimiser.
     pub optimiser: OptimiserConfig,
-    /// Whether its moments are carried to the next round, transported to the tangent space there.
+    /// Whether its moments are kept for the next round and transported to the tangent space there.
     pub carry_state: bool,
-    /// Whether the received parameters may have left their manifold, as the plain mean does:
-    /// training starts at their polar factors then.
+    /// Whether training starts at the polar factors of the received parameters. The plain mean
+    /// needs it, because it leaves the manifold.
     pub land_first: bool,
 }
 
@@ -23,11 +23,10 @@ impl LocalEpochs {
         Self { optimiser, carry_state: false, land_first: false }
     }
 
-    /// Trains with gradients that are corrected before each step. Returns the mean loss of the last
-    /// epoch.
+    /// Trains, and corrects the gradient before each step. Returns the mean loss of the last epoch.
     ///
     /// # Errors
-    /// Whatever happens in training.
+    /// Errors of training.
     pub fn run<T: Real>(
         &self,
         task: &Task<'_, T>,
@@ -49,7 +48,7 @@ fn land<T: Real>(parameters: &mut ParamSet<T>) -> Result<(), Error> {
     let rounding = if T::MANTISSA_BITS > 32 { 1e-12 } else { 1e-5 };
     for parameter in layout.parameters() {
         match parameter.space() {
-            // The mean of SPD matrices is one too.
+            // The mean of SPD matrices is SPD.
             Space::Euclidean | Space::Spd { .. } => {}
             Space::Stiefel { p, k } => {
                 let values = &mut parameters.values_mut()[parameter.range()];

@@ -3,10 +3,10 @@
 //! | method | client | server |
 //! |---|---|---|
 //! | [`fedavg`] | epochs on its own trials | the average of the replies |
-//! | [`fedprox`] | the same with a pull towards the received model | the same |
+//! | [`fedprox`] | the same with a proximal term | the same |
 //!
-//! A method is one file with two halves. Both declare the parts of every exchange; whoever carries
-//! messages carries these parts by name. How Stiefel matrices become one is a separate choice, the
+//! A method is one file with two halves. Both declare the parts of every exchange. Every transport
+//! carries these parts by name. The average of Stiefel matrices is a separate setting, the
 //! [`Aggregation`](crate::Aggregation).
 
 pub mod fedavg;
@@ -26,7 +26,7 @@ use crate::client::{LocalTraining, Task};
 use crate::error::check;
 use crate::{Error, Message, Parts, ServerConfig, Wire};
 
-/// The place of an exchange in a run.
+/// The position of an exchange in a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Exchange {
     /// The round, counted from 0.
@@ -35,18 +35,17 @@ pub struct Exchange {
     pub number: u32,
 }
 
-/// The client's half of a method. It is pure: no input or output, no clock, no random numbers but
-/// those of its streams.
+/// The client half of a method. It is pure: it has no input or output, reads no clock and draws
+/// random numbers only from its streams.
 pub trait ClientMethod<T: Real>: Send + Sync {
-    /// The parts of an exchange of a round, counted from 0.
+    /// The parts of an exchange. Exchanges of a round count from 0.
     fn parts(&self, exchange: u32) -> Parts;
 
-    /// Trains, and returns the reply. The parameters of `training` are those of [`Task::start`]
-    /// when it begins. `memory` is kept from one exchange that counts to the next; it is empty
-    /// before the first.
+    /// Trains and returns the reply. `training` begins with the parameters of [`Task::start`].
+    /// `memory` is empty before the first exchange. An exchange that counts keeps it for the next.
     ///
     /// # Errors
-    /// Whatever happens in training, such as [`NetworkError::Diverged`].
+    /// Errors of training, such as [`NetworkError::Diverged`].
     fn reply(
         &self,
         task: &Task<'_, T>,
@@ -55,27 +54,28 @@ pub trait ClientMethod<T: Real>: Send + Sync {
     ) -> Result<Message, NetworkError>;
 }
 
-/// The server's half of a method.
+/// The server half of a method.
 ///
-/// Replies come in the order of the clients. A method that needs sums alone stores no reply, so it
-/// works behind a secure sum.
+/// Replies come in the order of the clients. A method that needs only sums stores no reply, so it
+/// works with a secure sum.
 pub trait ServerMethod<T: Real>: Send + Sync {
-    /// The parts of an exchange of a round, counted from 0.
+    /// The parts of an exchange. Exchanges of a round count from 0.
     fn parts(&self, exchange: u32) -> Parts;
 
     /// The message to all clients of an exchange.
     fn down(&self, exchange: u32, parameters: &ParamSet<T>) -> Message;
 
-    /// Checks a reply before it counts. Its parts are those that were declared.
+    /// Checks a reply before it counts. The server has already checked its parts against the
+    /// declaration.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The fault of the reply.
     fn check(&mut self, exchange: u32, reply: &Message) -> Result<(), Fault>;
 
-    /// Takes a reply that was checked, of the client with that index.
+    /// Adds the checked reply of the client with that index.
     ///
     /// # Errors
-    /// [`Error::Average`] for a weight that cannot be used.
+    /// [`Error::Average`] for a weight or a reply that cannot be averaged.
     fn add(
         &mut self,
         exchange: u32,
@@ -85,7 +85,7 @@ pub trait ServerMethod<T: Real>: Send + Sync {
         reply: &Message,
     ) -> Result<(), Error>;
 
-    /// Ends an exchange in which at least one reply counted.
+    /// Closes an exchange in which at least one reply counted.
     ///
     /// # Errors
     /// [`Error::Average`] if an average does not exist.
@@ -96,10 +96,10 @@ pub trait ServerMethod<T: Real>: Send + Sync {
         Vec::new()
     }
 
-    /// Restores its memory between two rounds. It forgets the round under way.
+    /// Restores its memory between two rounds. Forgets the open round.
     ///
     /// # Errors
-    /// [`Error::State`] if it is another's.
+    /// [`Error::State`] if the memory has the wrong size.
     fn recall(&mut self, memory: &[f64]) -> Result<(), Error> {
         expect_numbers(memory, 0)
     }
@@ -110,7 +110,7 @@ pub trait ServerMethod<T: Real>: Send + Sync {
 pub struct Merged {
     /// The outcome of its average.
     pub average: Aggregated,
-    /// Further numbers that the method reports, by name.
+    /// Further metrics of the method, by name.
     pub metrics: BTreeMap<String, f64>,
     /// Whether the round needs another exchange with the same clients.
     pub another: bool,
@@ -118,9 +118,9 @@ pub struct Merged {
 
 /// The two halves of a method.
 pub struct Method<T: Real> {
-    /// Of the client.
+    /// The client half.
     pub client: Box<dyn ClientMethod<T>>,
-    /// Of the server.
+    /// The server half.
     pub server: Box<dyn ServerMethod<T>>,
 }
 
@@ -136,13 +136,13 @@ pub enum MethodName {
     Fedprox,
 }
 
-/// Which method, with its settings.
+/// A method with its settings.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum MethodConfig {
     /// The average of the replies.
     #[default]
     FedAvg,
-    /// The same with a proximal term.
+    /// `fedavg` with a proximal term.
     FedProx {
         /// The weight of the term.
         mu: f64,
@@ -150,7 +150,7 @@ pub enum MethodConfig {
 }
 
 impl MethodConfig {
-    /// Builds both halves, for a client in the process of the server and for a site alike.
+    /// Builds both halves, for clients in the server's process and at sites.
     ///
     /// # Errors
     /// [`Error::Config`] for settings that are out of range or exclude each other.
@@ -174,8 +174,8 @@ impl MethodConfig {
     }
 }
 
-/// Checks how many numbers were remembered.
+/// Checks the length of a stored memory.
 pub(crate) fn expect_numbers(memory: &[f64], expected: usize) -> Result<(), Error> {
-    let (what, found) = ("numbers that the method remembers", memory.len());
+    let (what, found) = ("memory values of the method", memory.len());
     if found == expected { Ok(()) } else { Err(Error::State { what, expected, found }) }
 }

@@ -10,29 +10,29 @@ use crate::aggregate::Aggregation;
 use crate::error::check;
 use crate::sampling::participant_count;
 
-/// The settings of a server; the paper's by default.
+/// The settings of a server. The defaults are those of the paper.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ServerConfig {
-    /// How replies become parameters.
+    /// The average of Stiefel matrices.
     pub aggregation: Aggregation,
-    /// The share of the last step of the server that is kept; with `rl-avg`.
+    /// The share of the last server step that is kept; `rl-avg` only.
     pub server_momentum: f64,
-    /// The factor of the step of the server; with `rl-avg`.
+    /// The factor of the server step; `rl-avg` only.
     pub server_lr: f64,
     /// The share of clients that take part in a round.
     pub participation: f64,
-    /// How much each reply counts.
+    /// The weights of the replies.
     pub weighting: Weighting,
-    /// How much work a client does in a round.
+    /// The local epochs of a client in a round.
     pub work: LocalWork,
-    /// The first learning rate.
+    /// The initial learning rate.
     pub learning_rate: f64,
-    /// How it changes from round to round.
+    /// The schedule of the learning rate.
     pub schedule: ScheduleConfig,
     /// What happens when a client fails.
     pub on_client_failure: OnFailure,
-    /// The smallest number of replies that count for a round to be closed. With a quorum of 0, a round
-    /// without a reply leaves the parameters as they are.
+    /// The number of replies that a round needs to close. With 0, a round without replies keeps the
+    /// parameters.
     pub quorum: usize,
 }
 
@@ -60,14 +60,14 @@ impl ServerConfig {
         check("participation", self.participation, share, || "above 0, at most 1".into())?;
         let asked = participant_count(members.len(), self.participation);
         check("quorum", self.quorum, self.quorum <= asked, || {
-            format!("at most as many as take part in a round, {asked}")
+            format!("at most {asked}, the number of clients in a round")
         })?;
         let unknown =
             self.work.exceptions.keys().find(|name| members.iter().all(|member| member.name != **name));
         let unknown = unknown.map_or("", String::as_str);
         check("epochs_local", unknown, unknown.is_empty(), || {
             let names: Vec<&str> = members.iter().take(8).map(|member| &*member.name).collect();
-            format!("for clients that exist, such as {}", names.join(", "))
+            format!("a known client, such as {}", names.join(", "))
         })
     }
 }
@@ -75,9 +75,9 @@ impl ServerConfig {
 /// A client as the server knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member {
-    /// What it is called in messages.
+    /// Its name in reports and errors.
     pub name: String,
-    /// How many trials it trains on.
+    /// Number of training trials.
     pub trials: usize,
 }
 
@@ -115,22 +115,22 @@ pub enum OnFailure {
     Skip,
 }
 
-/// How many epochs a client trains in a round.
+/// Number of epochs that each client trains in a round.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LocalWork {
-    /// Of everyone.
+    /// Epochs of all clients without an exception.
     pub epochs: u32,
-    /// Except these, by name.
+    /// Epochs of single clients, by name.
     pub exceptions: BTreeMap<String, u32>,
 }
 
 impl LocalWork {
-    /// The same for everyone.
+    /// The same number of epochs for all clients.
     pub fn same(epochs: u32) -> Self {
         Self { epochs, exceptions: BTreeMap::new() }
     }
 
-    /// Those of a client.
+    /// Epochs of a client.
     pub fn of(&self, member: &Member) -> u32 {
         self.exceptions.get(&member.name).copied().unwrap_or(self.epochs)
     }

@@ -5,12 +5,13 @@
 //! plan ──► submit, submit, ... ──► close ──► advance ──► plan
 //! ```
 //!
-//! Between [`Server::advance`] and the next reply its [`ServerState`] is complete: stored, it is the
-//! checkpoint. A round that was not closed is planned again, the same.
+//! Between [`Server::advance`] and the next reply, [`ServerState`] is a complete checkpoint. After
+//! a restart the server plans an unclosed round again, with the same clients.
 //!
-//! A round is one exchange, or several with the same clients: [`Server::close`] says whether the method
-//! needs another. The clients are drawn once in a round, the learning rate takes one step, and the
-//! model is evaluated once. A client that fails is out for the rest of its round.
+//! A round has one exchange, or several with the same clients. [`Server::close`] returns whether
+//! the method needs another. In each round the server draws the clients once and takes one step of
+//! the learning rate, and the model is evaluated once. A failed client is out for the rest of the
+//! round.
 
 mod config;
 mod report;
@@ -45,23 +46,23 @@ pub struct Server<T: Real> {
 }
 
 enum Stage<T> {
-    /// Replies are awaited.
+    /// The server waits for replies.
     Open(Box<OpenRound<T>>),
-    /// The parameters are the next ones; their validation is awaited.
+    /// The server has new parameters and waits for their validation.
     Closed,
 }
 
-/// A round under way.
+/// An open round.
 struct OpenRound<T> {
-    /// Who was drawn, in ascending order.
+    /// The clients drawn, in ascending order.
     participants: Vec<usize>,
-    /// Who did not fail in an earlier exchange of the round.
+    /// The clients that have not failed in an earlier exchange of the round.
     clients: Vec<usize>,
-    /// The exchange under way.
+    /// The current exchange.
     number: u32,
-    /// How many clients of the exchange, in order, are dealt with.
+    /// Number of clients of the exchange that are processed, in order.
     done: usize,
-    /// Replies that came before those of earlier clients, by place in the list of clients.
+    /// Replies that wait for those of earlier clients, by position in `clients`.
     waiting: BTreeMap<usize, Result<Message, String>>,
     accepted: usize,
     losses: Vec<f64>,
@@ -72,7 +73,7 @@ struct OpenRound<T> {
     before: Option<(ParamSet<T>, Vec<f64>)>,
 }
 
-/// The sums over the exchanges of a round that are closed.
+/// Totals of the closed exchanges of a round.
 #[derive(Default)]
 struct Earlier {
     train_loss: Option<f64>,
@@ -85,9 +86,9 @@ struct Earlier {
 /// The plan of an exchange.
 #[derive(Debug)]
 pub struct RoundPlan<'a> {
-    /// Which exchange.
+    /// The exchange.
     pub exchange: Exchange,
-    /// Who is asked, in ascending order.
+    /// The clients to ask, in ascending order.
     pub clients: &'a [usize],
     /// Their learning rate.
     pub learning_rate: f64,
@@ -107,7 +108,7 @@ pub struct ServerState {
 }
 
 impl<T: Real> Server<T> {
-    /// A server that starts with these parameters.
+    /// Creates a server that starts with these parameters.
     ///
     /// # Errors
     /// [`Error::Config`] for settings out of range.
@@ -131,22 +132,22 @@ impl<T: Real> Server<T> {
         &self.config
     }
 
-    /// The clients it knows.
+    /// The clients.
     pub fn members(&self) -> &[Member] {
         &self.members
     }
 
-    /// Which numbers travel.
+    /// The shared and local parameters.
     pub fn wire(&self) -> &Wire {
         &self.wire
     }
 
-    /// Its half of the method.
+    /// The server half of the method.
     pub fn method(&self) -> &dyn ServerMethod<T> {
         &*self.method
     }
 
-    /// The clients that failed so far in the round under way.
+    /// The clients that have failed so far in the open round.
     pub fn dropped(&self) -> &[Dropped] {
         match &self.stage {
             Stage::Open(open) => &open.dropped,
@@ -154,7 +155,7 @@ impl<T: Real> Server<T> {
         }
     }
 
-    /// The round under way, or the one that is closed and not yet validated.
+    /// The current round, counted from 0, until [`Server::advance`].
     pub fn round(&self) -> u32 {
         self.round
     }
@@ -164,7 +165,7 @@ impl<T: Real> Server<T> {
         &self.parameters
     }
 
-    /// The plan of the exchange under way, the same until it is closed.
+    /// The plan of the current exchange, the same until it is closed.
     ///
     /// # Errors
     /// [`Error::Order`] after the last [`Server::close`] of a round, before [`Server::advance`].
@@ -180,13 +181,14 @@ impl<T: Real> Server<T> {
         })
     }
 
-    /// Takes the reply of a client, or the reason why there is none. Replies may come in any order: they
-    /// count in the order of the clients.
+    /// Takes the reply of a client, or the reason why there is none. Replies may come in any order.
+    /// The server processes them in the order of the clients.
     ///
     /// # Errors
-    /// [`Error::Reply`] for an unexpected reply; [`Error::Client`] for a client that failed, with
-    /// [`OnFailure::Stop`] (once all clients before it have replied, so that the error always names the
-    /// first); [`Error::Order`] after [`Server::close`].
+    /// [`Error::Reply`] for an unexpected reply; [`Error::Order`] after [`Server::close`];
+    /// [`Error::Average`] as [`ServerMethod::add`]; [`Error::Client`] for a failed client, with
+    /// [`OnFailure::Stop`]. This error comes after the replies of all earlier clients, so that it
+    /// always names the first failed client.
     pub fn submit(&mut self, client: usize, reply: Result<Message, String>) -> Result<(), Error> {
         let Stage::Open(open) = &mut self.stage else {
             return Err(Error::Order { asked: "take a reply", fault: "the round is closed" });
@@ -195,9 +197,9 @@ impl<T: Real> Server<T> {
             self.members.get(client).map_or(format!("client number {client}"), |member| member.name.clone())
         };
         let fault = |fault| Error::Reply { client: name(client), round: self.round, fault };
-        let place = open.clients.binary_search(&client).map_err(|_| fault("was not asked to take part"))?;
+        let place = open.clients.binary_search(&client).map_err(|_| fault("it was not asked to take part"))?;
         if place < open.done || open.waiting.contains_key(&place) {
-            return Err(fault("has replied already"));
+            return Err(fault("it has already replied"));
         }
         open.waiting.insert(place, reply);
         self.settle()
@@ -232,13 +234,14 @@ impl<T: Real> Server<T> {
         Ok(())
     }
 
-    /// Ends the exchange. Returns how the round went, or nothing if the method needs another
-    /// exchange. Clients that have not replied have failed. A round in which an exchange has no
-    /// reply leaves the parameters as they were.
+    /// Closes the exchange. Returns the report of the round, or `None` if the method needs another
+    /// exchange. Clients without a reply have failed. If no reply of an exchange counts, the round
+    /// does not change the parameters.
     ///
     /// # Errors
-    /// [`Error::Client`] for a client without a reply, if the run is to stop then; [`Error::Quorum`] if
-    /// too few replies count; [`Error::Average`]; [`Error::Order`] if the round is closed already.
+    /// [`Error::Client`] for a client without a reply, with [`OnFailure::Stop`]; [`Error::Quorum`]
+    /// if too few replies count; [`Error::Average`] if an average does not exist; [`Error::Order`]
+    /// if the round is already closed.
     pub fn close(&mut self) -> Result<Option<RoundReport>, Error> {
         if let Stage::Open(open) = &mut self.stage {
             for place in open.done..open.clients.len() {
@@ -247,7 +250,7 @@ impl<T: Real> Server<T> {
         }
         self.settle()?;
         let Stage::Open(open) = &mut self.stage else {
-            return Err(Error::Order { asked: "close a round", fault: "it is closed already" });
+            return Err(Error::Order { asked: "close a round", fault: "it is already closed" });
         };
         if open.accepted < self.config.quorum {
             return Err(Error::Quorum {
@@ -296,7 +299,7 @@ impl<T: Real> Server<T> {
         Ok(Some(report))
     }
 
-    /// Goes on to the next round, with the mean validation loss of the aggregated model. The mean is
+    /// Starts the next round, with the mean validation loss of the aggregated model. The mean is
     /// uniform over the clients that have validation data.
     ///
     /// # Errors
@@ -316,7 +319,7 @@ impl<T: Real> Server<T> {
         self.stage = Stage::Open(Box::new(OpenRound::new(clients)));
     }
 
-    /// The state to store. It does not include a round under way.
+    /// The state to store. It does not include replies of the open round.
     pub fn state(&self) -> ServerState {
         ServerState {
             round: self.round,
@@ -326,15 +329,15 @@ impl<T: Real> Server<T> {
         }
     }
 
-    /// Goes on from a stored state of a server with the same settings.
+    /// Restores the state of a server with the same settings.
     ///
     /// # Errors
-    /// [`Error::State`] if it is another model's; [`Error::Order`] if replies of the round under way
-    /// already count in an average.
+    /// [`Error::State`] if it belongs to another model; [`Error::Order`] if replies of the open
+    /// round are already averaged.
     pub fn restore(&mut self, state: &ServerState) -> Result<(), Error> {
         if matches!(&self.stage, Stage::Open(open) if open.accepted > 0 || open.number > 0) {
-            let fault = "replies of this round are part of an average already";
-            return Err(Error::Order { asked: "go on from a stored state", fault });
+            let fault = "replies of this round are already averaged";
+            return Err(Error::Order { asked: "restore a stored state", fault });
         }
         let (expected, found) = (self.parameters.values().len(), state.parameters.len());
         if found != expected {
@@ -376,7 +379,7 @@ impl<T> OpenRound<T> {
         self.earlier.metrics.extend(metrics);
     }
 
-    /// Goes on to the next exchange, with the clients that did not fail.
+    /// Starts the next exchange with the clients that did not fail.
     fn next(&mut self) {
         let dropped = &self.dropped;
         self.clients.retain(|client| dropped.iter().all(|dropped| dropped.client != *client));
@@ -386,7 +389,7 @@ impl<T> OpenRound<T> {
     }
 }
 
-/// A client failed: the run stops, or goes on without it.
+/// Handles a failed client: stops the run, or drops the client.
 fn drop_client<T>(
     config: &ServerConfig,
     members: &[Member],

@@ -1,36 +1,36 @@
-//! How a round went.
+//! The report of a round.
 
 use std::collections::BTreeMap;
 
 use fedspd_run::LayerReport;
 
-/// How a round went, seen from the server.
+/// The server's report of a round.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RoundReport {
-    /// Counted from 0.
+    /// The round, counted from 0.
     pub round: u32,
-    /// That of the clients.
+    /// The learning rate of the clients.
     pub learning_rate: f64,
-    /// Who was asked.
+    /// The clients asked.
     pub participants: Vec<usize>,
-    /// Who did not count, and why.
+    /// The clients that did not count, with reasons.
     pub dropped: Vec<Dropped>,
-    /// The mean of the clients' losses in their last epoch; none if nobody sent one.
+    /// The mean of the clients' losses in their last epoch; none if no client sent one.
     pub train_loss: Option<f64>,
-    /// The average of each Stiefel parameter; nothing if nobody counted.
+    /// One report for each Stiefel parameter; empty if no reply counted.
     pub layers: Vec<LayerReport>,
-    /// Whether a mean had lost its rank, so that `rl-avg` took its place.
+    /// Whether `rl-avg` replaced an average because the mean lost its rank.
     pub fallback: bool,
-    /// Further numbers that the method reports, by name.
+    /// Further metrics of the method, by name.
     pub metrics: BTreeMap<String, f64>,
     /// Bytes of all replies that counted.
     pub bytes_up: u64,
-    /// Bytes sent to all who were asked.
+    /// Bytes sent to all clients asked.
     pub bytes_down: u64,
 }
 
 impl RoundReport {
-    /// Whether nobody counted, so that the parameters stayed as they were.
+    /// Whether no reply counted, so that the parameters did not change.
     pub fn is_empty(&self) -> bool {
         self.dropped.len() == self.participants.len()
     }
@@ -39,10 +39,10 @@ impl RoundReport {
 /// A client whose reply did not count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dropped {
-    /// Which.
+    /// Its index.
     pub client: usize,
     /// Its name.
     pub name: String,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
