@@ -1,6 +1,8 @@
-//! Every kernel of fedspd-manifold on every instruction set of this machine, beside faer and nalgebra where they have the same.
+//! Every kernel of fedspd-manifold on every instruction set of this machine, beside faer and
+//! nalgebra where they have the same.
 //!
-//! `cargo bench -p fedspd-bench` runs all; `cargo bench -p fedspd-bench -- eigh` those whose name contains "eigh".
+//! `cargo bench -p fedspd-bench` runs all; `cargo bench -p fedspd-bench -- eigh` those whose name
+//! contains "eigh".
 #![allow(clippy::unwrap_used, missing_docs)] // inputs are made here and sound; criterion writes the main function
 
 use std::hint::black_box;

@@ -15,10 +15,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python" / "tests"))
 
-from tests.flower import loop
-from tests.flower.deployment import NAMES, Deployment
+from flower import loop
+from flower.deployment import NAMES, Deployment
 
 from fedspd import _core
 

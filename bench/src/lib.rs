@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-/// Repeats a computation for a while, at least five times after a first one, and returns the median time in nanoseconds.
+/// Repeats a computation for a while, at least five times after a first one, and returns the median
+/// time in nanoseconds.
 ///
 /// # Errors
 /// The first error of the computation.

@@ -1,4 +1,5 @@
-//! Times our kernels and prints one JSON object per line: `{"case": ..., "simd": ..., "nanoseconds": ...}`.
+//! Times our kernels and prints one JSON object per line:
+//! `{"case": ..., "simd": ..., "nanoseconds": ...}`.
 //!
 //! `compare.py` runs this beside NumPy; the numbers are medians over repetitions on one thread.
 #![allow(clippy::print_stdout)] // its output is what it is for
@@ -33,8 +34,8 @@ fn main() -> Result<(), Error> {
     Ok(())
 }
 
-/// Repeats a computation for a while and prints the median time of one, if the first argument of the program is part of the case
-/// and the second one of the instruction set.
+/// Repeats a computation for a while and prints the median time of one, if the first argument of
+/// the program is part of the case and the second one of the instruction set.
 fn time(case: &str, simd: Simd, compute: impl FnMut() -> Result<(), Error>) -> Result<(), Error> {
     let argument = |n| std::env::args().nth(n).unwrap_or_default();
     if !case.contains(&argument(1)) || !simd.name().contains(&argument(2)) {

@@ -74,9 +74,9 @@ def trouble(message, context, call_next):
         raise RuntimeError("the disk is full")
     reply = call_next(message, context)
     if second and name == "lariboisiere":
-        arrays = {name: array.numpy().copy() for name, array in reply.content["parameters"].items()}
+        arrays = {name: array.numpy().copy() for name, array in reply.content["message"].items()}
         next(iter(arrays.values())).flat[0] = float("nan")
-        reply.content["parameters"] = ArrayRecord({name: Array(values) for name, values in arrays.items()})
+        reply.content["message"] = ArrayRecord({name: Array(values) for name, values in arrays.items()})
     return reply
 
 
@@ -97,6 +97,7 @@ for event in events:
         print(event["text"])
 dropped = [[client["client"] for client in event["dropped"]] for event in events if event["event"] == "round"]
 assert dropped == [[], ["lariboisiere", "karolinska"], []]
+assert any("lariboisiere" in event["text"] and "NaN" in event["text"] for event in events if event["event"] == "warning")
 assert (troubled / "models" / "seed-0.safetensors").is_file()
 
 # %% [markdown]

@@ -109,7 +109,7 @@ class TestFaults:
             refused(lambda: call(changed(100, 0, 1, -np.inf)), "X is -inf at trial 100, row 0, column 1")
         for call in calls[:2]:
             refused(lambda: call(changed(100, 2, 2, -9.0)), "the matrix of trial 100")
-            refused(lambda: call(changed(100, 2, 2, -9.0)), "is no covariance, its eigenvalues go from -9.")
+            refused(lambda: call(changed(100, 2, 2, -9.0)), "is not a covariance: its eigenvalues range from -9.")
         smallest = np.linalg.eigvalsh(changed(100, 2, 2, -9.0)[100])[0]
         for call in [*calls[2:], lambda wrong: Recenter().fit(wrong, groups=subjects)]:
             refused(lambda: call(changed(100, 2, 2, -9.0)), f"matrix 100 is not positive definite: its smallest eigenvalue is {smallest:.3e}")

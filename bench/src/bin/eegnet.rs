@@ -1,5 +1,5 @@
-//! Times EEGNet and prints one JSON object per line: `{"case": ..., "nanoseconds": ...}`, and at the end the peak memory of this process,
-//! `{"kilobytes": ...}`.
+//! Times EEGNet and prints one JSON object per line: `{"case": ..., "nanoseconds": ...}`, and at
+//! the end the peak memory of this process, `{"kilobytes": ...}`.
 //!
 //! `peers/eegnet.py` runs this beside torch and braindecode. The argument is the number of threads.
 #![allow(clippy::print_stdout)] // its output is what it is for
@@ -36,7 +36,8 @@ fn network(channels: usize, samples: usize, sfreq: f64, classes: usize, threads:
     let trials: RawTrials<f32> =
         SyntheticEeg::new(channels, samples, sfreq, classes).trials(BATCH).client(Seed(0), 0)?;
     let shape = format!("{channels}x{samples}");
-    // Once for each trial, before its first epoch. Evaluation needs none of it: trials for use are taken as they are.
+    // Once for each trial, before its first epoch. Evaluation needs none of it: trials for use are
+    // taken as they are.
     time(&format!("preparing 64 trials for training {shape}"), || net.prepare(trials.clone()).map(drop))?;
     let examples = net.prepare(trials)?;
     let batch: Vec<usize> = (0..BATCH).collect();

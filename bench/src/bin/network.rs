@@ -1,7 +1,9 @@
-//! Times SPDnet on one thread and prints one JSON object per line: `{"case": ..., "nanoseconds": ...}`, and at the end the peak memory of
-//! this process, `{"kilobytes": ...}`.
+//! Times SPDnet on one thread and prints one JSON object per line:
+//! `{"case": ..., "nanoseconds": ...}`, and at the end the peak memory of this process,
+//! `{"kilobytes": ...}`.
 //!
-//! `peers/compare.py` runs this beside the Python libraries. An argument selects the cases whose name contains it.
+//! `peers/compare.py` runs this beside the Python libraries. An argument selects the cases whose
+//! name contains it.
 #![allow(clippy::print_stdout)] // its output is what it is for
 
 use std::hint::black_box;

@@ -122,10 +122,10 @@ impl Failure {
             Self::Compare(error) => error.to_string(),
             Self::Report(error) => error.to_string(),
             Self::Interrupted { round, resume } => {
-                format!("interrupted after round {round}; go on with `{resume}`")
+                format!("interrupted after round {round}; resume with `{resume}`")
             }
             Self::Stopped => "interrupted".into(),
-            Self::Left { resume } => format!("interrupted; go on with `{resume}`"),
+            Self::Left { resume } => format!("interrupted; resume with `{resume}`"),
             Self::WrongFiles { wrong, missing } => {
                 format!("files do not match their checksums: {wrong} wrong, {missing} missing")
             }

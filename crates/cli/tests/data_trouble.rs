@@ -94,10 +94,10 @@ fn an_interrupted_download_says_how_to_go_on() {
         assert_eq!(status.code(), Some(130), "{said}");
         if format == "json" {
             let failure: Value = serde_json::from_str(said.lines().last().unwrap()).unwrap();
-            assert_eq!(failure["error"], format!("interrupted; go on with `{resume}`"));
+            assert_eq!(failure["error"], format!("interrupted; resume with `{resume}`"));
             assert_eq!(failure["kind"], "interrupted");
         } else {
-            assert!(said.ends_with(&format!("interrupted; go on with `{resume}`\n")), "{said}");
+            assert!(said.ends_with(&format!("interrupted; resume with `{resume}`\n")), "{said}");
         }
     }
 }

@@ -122,7 +122,7 @@ fn a_run_folder_has_one_process() {
     child.kill().unwrap();
     child.wait().unwrap();
     let (_, _, err) = fedspd(folder.path(), &["run", "small.toml", "--out", "busy", "--quiet"]);
-    assert!(err.contains("is a run already"), "{err}");
+    assert!(err.contains("already holds a run"), "{err}");
 }
 
 /// Ctrl-C ends a run after the current round with code 130 and says how to continue.
@@ -145,7 +145,7 @@ fn an_interrupted_run_says_how_to_go_on() {
     std::io::Read::read_to_string(&mut stderr, &mut rest).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(130));
     assert!(
-        rest.contains("finishing the round") && rest.contains("go on with `fedspd resume cut`"),
+        rest.contains("finishing the round") && rest.contains("resume with `fedspd resume cut`"),
         "{rest}"
     );
     let manifest: Value =
@@ -194,7 +194,7 @@ fn a_run_is_looked_ahead_to_run_and_tried() {
     let run = result["folder"].as_str().unwrap();
     assert!(run.starts_with("runs/small-") && at.join(run).join("results.csv").exists(), "{run}");
     let (code, _, err) = fedspd(at, &["run", "small.toml", "--out", run, "--quiet"]);
-    assert!(code == 1 && err.contains("is a run already") && err.contains("fedspd resume"), "{err}");
+    assert!(code == 1 && err.contains("already holds a run") && err.contains("fedspd resume"), "{err}");
     let (code, _, err) = fedspd(at, &["eval", run, "--data", "x.npz"]);
     assert!(code == 1 && err.contains("has 3 seeds"), "{err}");
 }
@@ -254,10 +254,10 @@ fn an_interrupted_demo_or_run_says_what_is_left_of_it() {
         rest
     };
     let demo = interrupted(&["demo", "--rounds", "1000", "--progress", "json"]);
-    assert!(demo.contains("; go on with `fedspd demo --rounds 1000 --progress json`\n"), "{demo}");
+    assert!(demo.contains("; resume with `fedspd demo --rounds 1000 --progress json`\n"), "{demo}");
     let set = ["--set", "federated.rounds=100000", "--progress", "json"];
     let run = interrupted(&[&["run", "small.toml", "--out", "my runs/cut"][..], &set].concat());
-    assert!(run.contains("; go on with `fedspd resume 'my runs/cut'`"), "{run}");
+    assert!(run.contains("; resume with `fedspd resume 'my runs/cut'`"), "{run}");
 }
 
 /// Runs without a common model, or not finished, cannot be evaluated and say so.
@@ -272,7 +272,7 @@ fn what_cannot_be_tried_is_told() {
     };
     run("local", &["mode=local", "--set", "train.epochs=2"]);
     let (code, _, err) = fedspd(at, &["eval", "local", "--data", "x.npz"]);
-    let message = "error: local: there is no model to try, clients that train alone have no common model\n";
+    let message = "error: local: no model is available: clients that train alone have no common model\n";
     assert_eq!((code, &*err), (1, message));
     run("done", &["federated.rounds=2"]);
     fs::remove_file(at.join("done/models/seed-0.safetensors")).unwrap();

@@ -1,23 +1,22 @@
-//! Why an experiment could not be set up or could not go on.
+//! Faults of experiments.
 
 use std::path::PathBuf;
 
 use fedspd_nn::{Input, ModelKind};
-use fedspd_run::Engine;
+use fedspd_run::{Engine, how_to_resume};
 use thiserror::Error as ThisError;
 
 use crate::config::ConfigError;
-use crate::record::how_to_resume;
 use crate::split::SharingError;
 
-/// Why an experiment could not be set up or could not go on.
+/// A fault that prevents or stops an experiment.
 #[derive(Debug, ThisError)]
 #[non_exhaustive]
 pub enum Error {
     /// A fault of the configuration.
     #[error(transparent)]
     Config(Box<ConfigError>),
-    /// Trials cannot be shared out as asked for.
+    /// Trials cannot be split as configured.
     #[error(transparent)]
     Sharing(#[from] SharingError),
     /// Predictions cannot be counted.
@@ -35,24 +34,24 @@ pub enum Error {
     /// A fault of the run folder.
     #[error(transparent)]
     Run(Box<fedspd_run::Error>),
-    /// The data are not what the network reads.
+    /// The network does not read this kind of data.
     #[error("`{data}` holds {kind}, which {} does not read", model.title())]
     Unsuitable {
         /// The data.
         data: String,
-        /// What they are.
+        /// Their kind.
         kind: &'static str,
         /// The network.
         model: ModelKind,
     },
     /// A matrix is zero or has a negative eigenvalue.
     #[error(
-        "`{data}`: the matrix of {trial} is no covariance, its eigenvalues go from {smallest:.1e} to {largest:.1e}"
+        "`{data}`: the matrix of {trial} is not a covariance: its eigenvalues range from {smallest:.1e} to {largest:.1e}"
     )]
     NotCovariance {
         /// The data.
         data: String,
-        /// Which trial.
+        /// The trial.
         trial: String,
         /// Its smallest eigenvalue.
         smallest: f64,
@@ -66,64 +65,62 @@ pub enum Error {
         first: usize,
         /// The data.
         data: String,
-        /// Their channels.
+        /// Its number of channels.
         channels: usize,
     },
-    /// The data came aligned, and are to be aligned again.
-    #[error("`{data}` is aligned already ({align}, on all trials)")]
+    /// The configuration aligns data that are already aligned.
+    #[error("`{data}` is already aligned ({align}, on all trials)")]
     AlignedAlready {
         /// The data.
         data: String,
-        /// How.
+        /// Their alignment.
         align: &'static str,
     },
-    /// A subject that is not there.
-    #[error("`{key}` names subject `{subject}`, of whom there are no trials")]
+    /// A subject without trials.
+    #[error("`{key}` names subject `{subject}`, which has no trials")]
     UnknownSubject {
         /// The key of the configuration.
         key: &'static str,
-        /// Who.
+        /// The subject.
         subject: String,
-        /// Who there is.
+        /// The subjects of the data.
         known: Vec<String>,
     },
-    /// A class that is not there.
+    /// An unknown class.
     #[error("`data.classes` names `{class}`, which is not a class of the data")]
     UnknownClass {
-        /// Which.
+        /// The class.
         class: String,
-        /// Which there are.
+        /// The classes of the data.
         known: Vec<String>,
     },
-    /// No trial is left.
-    #[error("no trial is left of the subjects and classes that are asked for")]
+    /// The selection has no trials.
+    #[error("the selected subjects and classes have no trials")]
     Nothing,
-    /// The data are not those that the run began with.
-    #[error("the data have changed since the run began: their SHA-256 is {found}, it was {expected}")]
+    /// The data differ from those at the start of the run.
+    #[error("the data have changed since the run began: their SHA-256 is {found}, but it was {expected}")]
     DataChanged {
-        /// As the run began.
+        /// Hash at the start of the run.
         expected: String,
-        /// Now.
+        /// Hash now.
         found: String,
     },
-    /// The configuration in the folder is not the one that the run began with.
+    /// The configuration in the folder differs from that at the start of the run.
     #[error("{} has changed since the run began", path.display())]
     ConfigChanged {
-        /// Which file.
+        /// The file.
         path: PathBuf,
     },
-    /// The run folder holds a run already.
-    #[error("{} is a run already", path.display())]
+    /// The folder already holds a run.
+    #[error("{} already holds a run", path.display())]
     Exists {
-        /// Which folder.
+        /// The folder.
         path: PathBuf,
-        /// The engine of that run.
-        engine: Engine,
     },
     /// The folder holds a run of the other engine.
     #[error("{} holds a run {}", path.display(), engine.title())]
     OtherEngine {
-        /// Which folder.
+        /// The folder.
         path: PathBuf,
         /// The engine of that run.
         engine: Engine,
@@ -131,17 +128,17 @@ pub enum Error {
     /// A checkpoint cannot be used.
     #[error("{}: {fault}", path.display())]
     Checkpoint {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Its fault.
         fault: String,
     },
-    /// A model does not fit the data that it is to be tried on.
+    /// A model does not fit the data.
     #[error("{}: the model has {what} {expected}, the data have {found}", path.display())]
     Foreign {
         /// The file of the model.
         path: PathBuf,
-        /// What differs.
+        /// The property that differs.
         what: &'static str,
         /// The model's.
         expected: String,
@@ -151,61 +148,63 @@ pub enum Error {
     /// A network does not read the data that an alignment changes.
     #[error("{align} alignment changes {of}, which {} does not read", model.title())]
     Alignment {
-        /// Which alignment.
+        /// The alignment.
         align: &'static str,
         /// The data that it changes.
         of: &'static str,
         /// The network.
         model: ModelKind,
     },
-    /// A run that has no model to try.
-    #[error("{}: there is no model to try, {reason}", path.display())]
+    /// A run without a model.
+    #[error("{}: no model is available: {reason}", path.display())]
     NoModel {
         /// The run folder.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// Something that a run on several machines cannot have.
+    /// A setting that a run on several machines cannot have.
     #[error("a run on several machines {fault}; found: {found}")]
     Remote {
-        /// What it must be.
+        /// The rule.
         fault: &'static str,
-        /// What it is.
+        /// The setting.
         found: String,
     },
-    /// Numbers of sites are not 0, 1, 2 and so on.
-    #[error("{count} of {sites} sites have number {number}; numbers are 0, 1, 2 and so on, each once")]
+    /// The numbers of the sites are not 0, 1, 2 and so on.
+    #[error(
+        "{count} of {sites} sites have number {number}; numbers must be 0, 1, 2 and so on, each used once"
+    )]
     SiteNumber {
-        /// Which number.
+        /// The number.
         number: u32,
-        /// How many have it.
+        /// Sites with this number.
         count: usize,
-        /// How many sites there are.
+        /// All sites.
         sites: usize,
     },
     /// A site has another version of this software.
     #[error("`{site}` has fedspd {found}, the server has {expected}")]
     SiteVersion {
-        /// Which.
+        /// The site.
         site: String,
         /// Its version.
         found: String,
-        /// Ours.
+        /// The server's version.
         expected: &'static str,
     },
-    /// Sites have data that one network cannot read.
+    /// The data of two sites differ, so that one network cannot read both.
     #[error("`{site}` has {what} {found}, `{first}` has {expected}")]
     SitesDiffer {
-        /// What differs.
+        /// The property that differs.
         what: &'static str,
-        /// A site.
+        /// The first site.
         first: String,
-        /// What it has.
+        /// Its value.
         expected: String,
-        /// Another.
+        /// The other site.
         site: String,
-        /// What that one has.
+        /// Its value.
         found: String,
     },
     /// The stored state of a site cannot be used.
@@ -213,20 +212,20 @@ pub enum Error {
     SiteState {
         /// The round, counted from 0.
         round: u32,
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Its fault.
         fault: &'static str,
     },
     /// A site's introduction is invalid.
     #[error("invalid introduction of a site: {fault}")]
     Introduction {
-        /// What is wrong with it.
+        /// Its fault.
         fault: String,
     },
     /// The server names a file of a site's machine.
     #[error(
-        "the run's configuration has `data.name` = {path:?}, a file of this machine that only this machine may name"
+        "the run's configuration sets `data.name` to the file {path:?}, but only a site may name its own files"
     )]
     ServersFile {
         /// The file.
@@ -237,40 +236,40 @@ pub enum Error {
     SiteFailed {
         /// The round, counted from 0.
         round: u32,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// A message of the server is not of this model.
-    #[error("the message of the server: {fault}")]
+    /// A message of the server does not fit the model.
+    #[error("invalid message from the server: {fault}")]
     Message {
-        /// What is wrong with it.
+        /// Its fault.
         fault: String,
     },
-    /// The sites are not those that the run began with.
+    /// The sites differ from those at the start of the run.
     #[error("the sites or their trials have changed since the run began: {}", path.display())]
     SitesChanged {
-        /// What says who they were.
+        /// The file that lists the original sites.
         path: PathBuf,
     },
     /// Threads could not be started.
     #[error("{threads} threads cannot be started: {reason}")]
     Threads {
-        /// How many.
+        /// The number of threads.
         threads: usize,
-        /// What the system said.
+        /// Message of the system.
         reason: String,
     },
 }
 
-/// What is shown of many names.
+/// The largest number of names in a message.
 const SHOWN: usize = 12;
 
 impl Error {
-    /// What the user can do about it, if there is something to say.
+    /// Returns advice for the user, if there is any.
     pub fn hint(&self) -> Option<String> {
         let listed = |names: &[String]| {
             let more = if names.len() > SHOWN { ", ..." } else { "" };
-            Some(format!("there are: {}{more}", names[..names.len().min(SHOWN)].join(", ")))
+            Some(format!("available: {}{more}", names[..names.len().min(SHOWN)].join(", ")))
         };
         match self {
             Self::Config(error) => error.hint(),
@@ -288,29 +287,29 @@ impl Error {
                     .into(),
             ),
             Self::NotCovariance { .. } => Some(
-                "a covariance has no negative eigenvalue and is not zero; make it again, or leave the subject out with `data.exclude`"
+                "a covariance is not zero and has no negative eigenvalue; compute it again, or exclude the subject with `data.exclude`"
                     .into(),
             ),
             Self::Wider { channels, .. } => {
-                Some(format!("sizes never increase: `model.dims` may begin with {channels} at most"))
+                Some(format!("sizes must never increase: `model.dims` may begin with at most {channels}"))
             }
             Self::AlignedAlready { .. } => {
                 Some("use `align.kind = \"none\"`, or data that were prepared without --align".into())
             }
             Self::UnknownSubject { known, .. } | Self::UnknownClass { known, .. } => listed(known),
-            Self::Exists { path, engine } => {
-                Some(format!("{}, or choose another folder with --out", how_to_resume(path, *engine)))
+            Self::Exists { path } => {
+                Some(format!("{}, or choose another folder with --out", how_to_resume(path)))
             }
-            Self::OtherEngine { path, engine } => Some(how_to_resume(path, *engine)),
+            Self::OtherEngine { path, .. } => Some(how_to_resume(path)),
             Self::Alignment { model, .. } => Some(match model.reads() {
                 Input::Covariances => "use `riemannian` or `log-euclidean`".into(),
                 Input::Samples => "use `euclidean`".into(),
             }),
-            Self::Threads { .. } => Some("use fewer, with `--threads`".into()),
+            Self::Threads { .. } => Some("use fewer threads, with `--threads`".into()),
             Self::SiteNumber { .. } => Some("give every node its own `partition-id`".into()),
             Self::SiteVersion { .. } => Some("install the same wheel everywhere".into()),
-            Self::ServersFile { .. } => Some("say where the trials of this site are, with `data` of its node-config".into()),
-            Self::SiteState { .. } => Some("it was written by an earlier round of this run: look for it where the site keeps its state, or begin a new run".into()),
+            Self::ServersFile { .. } => Some("set `data` in the node-config of this site to its own trials".into()),
+            Self::SiteState { .. } => Some("an earlier round of this run wrote it: look for it in the state folder of the site, or begin a new run".into()),
             Self::DataChanged { .. } | Self::ConfigChanged { .. } | Self::SitesChanged { .. } => Some("begin a new run".into()),
             Self::Checkpoint { .. } => {
                 Some("restore the file from a backup, or begin a new run in another folder".into())
@@ -319,8 +318,8 @@ impl Error {
         }
     }
 
-    /// The text that a site sends to the server: no path of its disk, and nothing about its data. The
-    /// site's own log has the whole error.
+    /// Returns the text that a site sends to the server. It has no path and nothing about the data.
+    /// The site's own log has the whole error.
     pub fn for_server(&self) -> String {
         match self {
             Self::SiteFailed { .. } | Self::Message { .. } => self.to_string(),
@@ -329,12 +328,12 @@ impl Error {
         }
     }
 
-    /// Whether recordings are missing, rather than faulty.
+    /// Whether recordings are missing.
     pub fn is_missing_data(&self) -> bool {
         matches!(self, Self::Data(error) if matches!(**error, fedspd_eeg::Error::Missing { .. }))
     }
 
-    /// Whether the machine is the cause, and not the request.
+    /// Whether the machine caused the error.
     pub fn is_environment(&self) -> bool {
         match self {
             Self::Threads { .. } => true,
@@ -362,7 +361,7 @@ impl From<fedspd_run::Error> for Error {
     }
 }
 
-/// Bytes as digits.
+/// Returns bytes as hexadecimal digits.
 pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
     bytes
         .iter()

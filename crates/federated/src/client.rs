@@ -7,22 +7,8 @@ use serde::{Deserialize, Serialize};
 use crate::method::{ClientMethod, Exchange};
 use crate::{Message, Wire};
 
-/// The request of an exchange to one client.
+/// The work of a client in an exchange.
 #[derive(Clone, Copy, Debug)]
-pub struct Order<'a, T> {
-    /// The exchange.
-    pub exchange: Exchange,
-    /// Number of local epochs.
-    pub epochs: u32,
-    /// The learning rate.
-    pub learning_rate: f64,
-    /// The parameters of the message. Local ones have their initial values.
-    pub parameters: &'a ParamSet<T>,
-    /// The whole message, with the method's other parts.
-    pub message: &'a Message,
-}
-
-/// The work of a client in an exchange, as a method sees it.
 pub struct Task<'a, T> {
     /// The exchange.
     pub exchange: Exchange,
@@ -30,7 +16,8 @@ pub struct Task<'a, T> {
     pub epochs: u32,
     /// The learning rate.
     pub learning_rate: f64,
-    /// The initial parameters, including the client's local ones.
+    /// The parameters of the message. Local ones have their initial values until the client inserts
+    /// its own, before its method runs.
     pub start: &'a ParamSet<T>,
     /// The message of the server.
     pub message: &'a Message,
@@ -174,19 +161,18 @@ impl<T: Real, M: Model<T>> Client<'_, T, M> {
     /// only if the reply counts. `state` does not change.
     ///
     /// # Errors
-    /// The reason of the failure, as text.
+    /// The reason for the failure, as text.
     pub fn reply(
         &self,
-        order: &Order<'_, T>,
+        task: &Task<'_, T>,
         state: &ClientState,
         worker: &mut Worker<'_, T, M>,
     ) -> Result<(Message, ClientState), String> {
-        let Order { exchange, epochs, learning_rate, parameters, message } = *order;
         let mut state = state.clone();
-        let start = self.wire.with_local(parameters, &state.local);
-        let stream = self.seed.stream(Purpose::Shuffle).round(exchange.round).client(self.number);
+        let start = self.wire.with_local(task.start, &state.local);
+        let stream = self.seed.stream(Purpose::Shuffle).round(task.exchange.round).client(self.number);
         let mut training = worker.training(&start, self.examples, self.trials, stream);
-        let task = Task { exchange, epochs, learning_rate, start: &start, message };
+        let task = Task { start: &start, ..*task };
         let reply = self.method.reply(&task, &mut state.memory, &mut training);
         let reply = reply.map_err(|error| error.to_string())?;
         let values = training.parameters();

@@ -12,7 +12,7 @@ pub enum Error {
     /// An error of a network or an optimiser.
     #[error(transparent)]
     Network(#[from] fedspd_nn::Error),
-    /// The average of a parameter failed.
+    /// A parameter cannot be averaged.
     #[error("cannot average `{parameter}`: {source}")]
     Average {
         /// Name of the parameter.
@@ -37,7 +37,7 @@ pub enum Error {
         client: String,
         /// The round, counted from 0.
         round: u32,
-        /// Reason of the failure.
+        /// Reason for the failure.
         reason: String,
         /// Fault of its reply, if it sent one.
         fault: Option<Fault>,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::check;
 use crate::server::{RoundReport, Server, ServerState};
-use crate::{Client, ClientMethod, ClientState, Error, Message, Order, Worker, in_order};
+use crate::{Client, ClientMethod, ClientState, Error, Message, Task, Worker, in_order};
 
 /// The trials of a client, as indices into the examples of the process.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -158,17 +158,12 @@ impl<'a, T: Real, M: Model<T>> Federation<'a, T, M> {
         let epochs: Vec<u32> = members.map(|member| server.config().work.of(member)).collect();
         let work = |worker: &mut Worker<'_, T, M>, place: usize| {
             let client = clients[place];
-            let order = Order {
-                exchange,
-                epochs: epochs[place],
-                learning_rate,
-                parameters: &start,
-                message: &message,
-            };
+            let task =
+                Task { exchange, epochs: epochs[place], learning_rate, start: &start, message: &message };
             let trials = &shards[client].train[..];
             let (method, number) = (&**method, numbers[client]);
             Client { examples: *examples, trials, method, wire: &wire, seed: *seed, number }.reply(
-                &order,
+                &task,
                 &states[client],
                 worker,
             )

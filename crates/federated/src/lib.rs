@@ -6,13 +6,13 @@
 //! | messages: named parts | [`Message`], [`Part`], [`Parts`] |
 //! | methods, each with a client half and a server half | [`method`], [`MethodConfig`] |
 //! | averages of Stiefel matrices | [`Aggregation`], [`Aggregator`] |
-//! | the server: plans a round, takes replies, closes it | [`Server`], [`ServerConfig`], [`RoundReport`] |
+//! | the server: plans and closes rounds | [`Server`], [`ServerConfig`], [`RoundReport`] |
 //! | sampling of the clients of a round | [`participants`] |
 //! | a client | [`Client`], [`Worker`], [`ClientState`] |
 //! | a federation in one process, on any number of threads | [`Federation`] |
 //!
-//! The crate does not depend on the network. The geometry of a tensor decides how it is averaged;
-//! its scope decides whether it is sent.
+//! The crate works with any network. The geometry of a tensor decides how it is averaged; its scope
+//! decides whether it is sent.
 //!
 //! The server is a state machine without input or output. It sums replies in the order of the
 //! clients, in `f64`. So the bytes of the result depend neither on the caller nor on the order of
@@ -30,7 +30,7 @@ mod server;
 mod wire;
 
 pub use aggregate::{Aggregated, Aggregation, Aggregator, Fault, aggregator};
-pub use client::{Client, ClientState, Correction, LocalTraining, Order, Task, Training, Worker};
+pub use client::{Client, ClientState, Correction, LocalTraining, Task, Training, Worker};
 pub use error::Error;
 pub use in_order::in_order;
 pub use in_process::{Federation, Round, Shard, mean_loss};

@@ -1,7 +1,8 @@
-//! Which networks there are, and how one is built from settings, from a model file and for data.
+//! The networks, and how to build one from settings, a model file and the shape of the data.
 //!
-//! A new network is a folder in this crate with its [`Model`] and its [`Architecture`], and a variant
-//! of [`ModelKind`] and of [`Network`]. Whoever trains or evaluates matches the kind in one place.
+//! A new network is a folder in this crate with its [`Model`] and its [`Architecture`], and a
+//! variant of [`ModelKind`] and of [`Network`]. Code that trains or evaluates matches the kind in
+//! one place.
 
 use fedspd_manifold::{Real, Vectorisation};
 use serde::{Deserialize, Serialize};
@@ -10,41 +11,78 @@ use crate::eegnet::FedBn;
 use crate::file::Network;
 use crate::{Error, Model};
 
-/// The dropout of EEGNet where none is given, that of its authors for several subjects.
+/// Default dropout of EEGNet: the value of its authors for several subjects.
 const EEGNET_DROPOUT: f64 = 0.25;
 
 /// A network that can be built from settings and saved to a file.
 pub trait Architecture<T: Real>: Model<T> + Send + Sized + 'static {
-    /// The kind of data that it reads.
+    /// The kind of its input data.
     const READS: Input;
 
     /// Builds the network for data of a shape.
     ///
     /// # Errors
-    /// [`Error::Config`] if there is no such network.
+    /// [`Error::Config`] for an invalid network.
     fn build(settings: &ModelSettings, shape: &InputShape) -> Result<Self, Error>;
 
-    /// Builds the network of a model file; none if the file holds another kind of network.
+    /// Builds the network of a model file. Returns `None` if the file holds another kind of
+    /// network.
     ///
     /// # Errors
     /// As [`Architecture::build`].
     fn restore(network: &Network) -> Result<Option<Self>, Error>;
 
-    /// The network as model files describe it.
+    /// Describes the network for a model file.
     fn describe(&self) -> Network;
 
-    /// Labelled trials from their numbers, one trial after the other: the matrices of a trial, or its
-    /// samples with all channels each.
+    /// Builds labelled trials from numbers, one trial after the other. A trial has its matrices, or
+    /// its samples with all channels each.
     ///
     /// # Errors
     /// [`Error::Length`], [`Error::Label`], and faults of single trials.
     fn trials(shape: &InputShape, numbers: Vec<T>, labels: Vec<usize>) -> Result<Self::Trials, Error>;
 }
 
-/// The kind of data that a network reads.
+/// Implements [`Architecture`] for each precision of a network, by its methods `configured` and
+/// `labelled`.
+macro_rules! implement_architecture {
+    ($network:ident, $variant:ident, $reads:ident, $trials:ident: $($real:ty),*) => {$(
+        impl crate::Architecture<$real> for $network<$real> {
+            const READS: crate::Input = crate::Input::$reads;
+
+            fn build(
+                settings: &crate::ModelSettings,
+                shape: &crate::InputShape,
+            ) -> Result<Self, crate::Error> {
+                Self::new(Self::configured(settings, shape))
+            }
+
+            fn restore(network: &crate::file::Network) -> Result<Option<Self>, crate::Error> {
+                let crate::file::Network::$variant(config) = network else { return Ok(None) };
+                Self::new(config.clone()).map(Some)
+            }
+
+            fn describe(&self) -> crate::file::Network {
+                crate::file::Network::$variant(self.config.clone())
+            }
+
+            fn trials(
+                shape: &crate::InputShape,
+                numbers: Vec<$real>,
+                labels: Vec<usize>,
+            ) -> Result<$trials<$real>, crate::Error> {
+                Self::labelled(shape, numbers, labels)
+            }
+        }
+    )*};
+}
+
+pub(crate) use implement_architecture;
+
+/// The kind of input data of a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Input {
-    /// One or more covariance matrices of a trial.
+    /// One or more covariance matrices per trial.
     Covariances,
     /// The samples of a trial.
     Samples,
@@ -65,20 +103,20 @@ pub struct InputShape {
     pub classes: usize,
 }
 
-/// The network.
+/// Type of the network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ModelKind {
-    /// SPDnet, on covariances.
+    /// SPDnet on covariances.
     #[default]
     Spdnet,
-    /// EEGNet, on raw trials.
+    /// EEGNet on raw trials.
     Eegnet,
 }
 
 impl ModelKind {
-    /// Its name in settings and results.
+    /// Returns the name in settings and results.
     pub fn name(self) -> &'static str {
         match self {
             Self::Spdnet => "spdnet",
@@ -86,7 +124,7 @@ impl ModelKind {
         }
     }
 
-    /// Its name in sentences.
+    /// Its name in prose.
     pub fn title(self) -> &'static str {
         match self {
             Self::Spdnet => "SPDnet",
@@ -94,7 +132,7 @@ impl ModelKind {
         }
     }
 
-    /// The kind of data that it reads.
+    /// The kind of its input data.
     pub fn reads(self) -> Input {
         match self {
             Self::Spdnet => Input::Covariances,
@@ -102,7 +140,7 @@ impl ModelKind {
         }
     }
 
-    /// Whether [`Model::calibrate`] has statistics to fit to someone new.
+    /// Whether [`Model::calibrate`] has statistics to fit to a new subject.
     pub fn has_statistics(self) -> bool {
         match self {
             Self::Spdnet => false,
@@ -110,7 +148,7 @@ impl ModelKind {
         }
     }
 
-    /// The precision where none is given.
+    /// The default precision.
     fn precision(self) -> Precision {
         match self {
             Self::Spdnet => Precision::F64,
@@ -118,7 +156,7 @@ impl ModelKind {
         }
     }
 
-    /// The dropout where none is given.
+    /// The default dropout.
     fn dropout(self) -> f64 {
         match self {
             Self::Spdnet => 0.0,
@@ -127,7 +165,7 @@ impl ModelKind {
     }
 }
 
-/// The numbers of a network.
+/// Floating-point precision of a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -138,30 +176,30 @@ pub enum Precision {
     F32,
 }
 
-/// The network.
+/// Network.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct ModelSettings {
-    /// The network.
+    /// Type of the network.
     pub kind: ModelKind,
-    /// SPDnet: sizes after each BiMap, never increasing; no BiMap if empty.
+    /// SPDnet: matrix size after each BiMap, never increasing. Empty: no BiMap.
     #[cfg_attr(feature = "schema", schemars(inner(range(min = 1, max = 1024))))]
     pub dims: Vec<usize>,
-    /// SPDnet: the floor of eigenvalues in ReEig, in the unit of the covariances.
+    /// SPDnet: smallest eigenvalue after ReEig, in the unit of the covariances.
     #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0)))]
     pub epsilon: f64,
-    /// SPDnet: how a matrix becomes the vector that the last layer takes.
+    /// SPDnet: vectorisation of matrices for the last layer.
     #[serde(with = "Head")]
     #[cfg_attr(feature = "schema", schemars(with = "Head"))]
     pub head: Vectorisation,
-    /// The numbers of the network; f64 for SPDnet and f32 for EEGNet if absent.
+    /// Floating-point precision. Default: f64 for SPDnet, f32 for EEGNet.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "Precision"))]
     pub precision: Option<Precision>,
-    /// EEGNet: which parts of batch normalisation never leave a client.
+    /// EEGNet: parts of batch normalisation that never leave a client.
     pub fedbn: FedBn,
-    /// The probability that a number is dropped in training; 0 for SPDnet and 0.25 for EEGNet if absent.
+    /// Dropout probability in training. Default: 0 for SPDnet, 0.25 for EEGNet.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "f64", extend("minimum" = 0, "exclusiveMaximum" = 1)))]
     pub dropout: Option<f64>,
@@ -185,27 +223,27 @@ impl Default for ModelSettings {
 }
 
 impl ModelSettings {
-    /// The numbers of the network.
+    /// The precision, or the default of the network.
     pub fn resolved_precision(&self) -> Precision {
         self.precision.unwrap_or(self.kind.precision())
     }
 
-    /// The probability that a number is dropped in training.
+    /// The dropout probability, or the default of the network.
     pub fn resolved_dropout(&self) -> f64 {
         self.dropout.unwrap_or(self.kind.dropout())
     }
 }
 
 // Settings spell a `Vectorisation` with hyphens, model files with underscores.
-/// How a matrix becomes a vector.
+/// Vectorisation of a symmetric matrix.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", remote = "Vectorisation")]
 enum Head {
     /// All entries, as in the paper.
     Vec,
-    /// The upper triangle.
+    /// Upper triangle.
     Vech,
-    /// The upper triangle with off-diagonal entries times the square root of 2: lengths are kept.
+    /// Upper triangle with off-diagonal entries times the square root of 2, which keeps norms.
     IsometricVech,
 }

@@ -126,12 +126,12 @@ pub enum Error {
         /// The largest safe distance.
         safe: f64,
     },
-    /// A matrix that must have orthonormal columns does not.
-    #[error("parameter `{name}` has columns that are {distance:.1e} away from orthonormal")]
+    /// A parameter is off its manifold.
+    #[error("parameter `{name}` is {distance:.1e} away from its manifold")]
     Infeasible {
         /// Name of the parameter.
         name: String,
-        /// `|W^T W - I|`
+        /// [`Parameter::feasibility_error`](crate::Parameter::feasibility_error).
         distance: f64,
     },
     /// Nearly all eigenvalues are below the threshold, so no information is left to train on.

@@ -1,4 +1,4 @@
-//! [`Model`]: what training, evaluation and federated methods need of a network.
+//! [`Model`]: the interface of a network for training, evaluation and federated methods.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::params::{Layout, ParamSet};
 use crate::seed::{Seed, Stream};
 use crate::{Error, check};
 
-/// The random part of a batch: the stream of its epoch, and its place in it.
+/// The random stream of a batch: that of its epoch, from the position of the batch.
 #[derive(Clone, Copy, Debug)]
 pub struct Dropout {
     /// The stream of the epoch.
@@ -19,25 +19,25 @@ pub struct Dropout {
     pub seen: u64,
 }
 
-/// A network. It holds no parameters and no memory: both are given to its methods.
+/// A network. It holds no parameters and no memory: callers pass both to its methods.
 pub trait Model<T: Real>: Sync {
-    /// Labelled trials as they come.
+    /// Labelled trials before preparation.
     type Trials;
-    /// Labelled trials as the network reads them.
+    /// Labelled trials, prepared for the network.
     type Examples: Send + Sync;
-    /// The memory of its passes.
+    /// Working memory of its passes.
     type Workspace: Send;
 
-    /// Names, shapes and facts of its parameters.
+    /// Names, shapes and properties of its parameters.
     fn layout(&self) -> &Arc<Layout>;
 
     /// The number of classes.
     fn classes(&self) -> usize;
 
-    /// Prepares trials for training. Work that depends on the trials alone is done here, once.
+    /// Prepares trials for training. Does the work that depends only on the trials, once.
     ///
     /// # Errors
-    /// [`Error::Mismatch`] if the trials are not of the network's shape or classes.
+    /// [`Error::Mismatch`] if the trials do not have the network's shape or classes.
     fn prepare(&self, trials: Self::Trials) -> Result<Self::Examples, Error>;
 
     /// The class of each trial.
@@ -47,7 +47,7 @@ pub trait Model<T: Real>: Sync {
     /// unit. Returns a warning if something is suspicious.
     ///
     /// # Errors
-    /// Such as [`Error::AllClamped`].
+    /// Faults such as [`Error::AllClamped`].
     fn check_before_training(
         &self,
         parameters: &ParamSet<T>,
@@ -56,18 +56,18 @@ pub trait Model<T: Real>: Sync {
         workspace: &mut Self::Workspace,
     ) -> Result<Option<String>, Error>;
 
-    /// First values of the parameters.
+    /// Draws the initial values of the parameters.
     ///
     /// # Errors
     /// [`Error::Geometry`] if a draw fails.
     fn initial(&self, seed: Seed) -> Result<ParamSet<T>, Error>;
 
-    /// Memory for passes on up to that many threads of the current rayon pool. Results do not depend
-    /// on their number. With several, call from within the pool (`ThreadPool::install`): entering it
-    /// from outside queues a job, which may allocate.
+    /// Allocates memory for passes on up to `threads` threads of the current rayon pool. Results do
+    /// not depend on their number. With several threads, call from within the pool
+    /// (`ThreadPool::install`): entering it from outside queues a job, which may allocate.
     ///
     /// # Errors
-    /// [`Error::Config`] for no threads.
+    /// [`Error::Config`] for 0 threads.
     fn workspace(&self, threads: usize) -> Result<Self::Workspace, Error>;
 
     /// Computes the mean cross-entropy of a batch as in training, and its gradient in the layout of
@@ -75,8 +75,8 @@ pub trait Model<T: Real>: Sync {
     /// ([`ParamSet::take_statistics`]).
     ///
     /// # Errors
-    /// [`Error::Config`] for an empty batch or an unknown trial; [`Error::ForeignParameters`] and
-    /// [`Error::Mismatch`] for parameters or examples of another network; [`Error::Diverged`] if a
+    /// [`Error::Config`] for an empty batch or an unknown trial. [`Error::ForeignParameters`] and
+    /// [`Error::Mismatch`] for parameters or examples of another network. [`Error::Diverged`] if a
     /// parameter or a loss is not finite.
     fn loss_and_gradient(
         &self,
@@ -88,13 +88,13 @@ pub trait Model<T: Real>: Sync {
         gradient: &mut [T],
     ) -> Result<T, Error>;
 
-    /// Computes the gradient of the loss of each trial of a batch (not divided by their number), one
-    /// after the other, and their losses.
+    /// Computes the loss of each trial of a batch and its gradient, one trial after the other.
+    /// Gradients are not divided by the number of trials.
     ///
     /// # Errors
-    /// As [`Model::loss_and_gradient`]; [`Error::Coupled`] if the loss of a trial depends on the
-    /// others of its batch, as with batch normalisation.
-    #[allow(clippy::too_many_arguments)] // those of `loss_and_gradient`, and one output more
+    /// As [`Model::loss_and_gradient`]; [`Error::Coupled`] if the loss of a trial depends on other
+    /// trials of its batch, as with batch normalisation.
+    #[allow(clippy::too_many_arguments)] // those of `loss_and_gradient` and one more output
     fn gradient_of_each(
         &self,
         _parameters: &ParamSet<T>,
@@ -108,8 +108,8 @@ pub trait Model<T: Real>: Sync {
         Err(Error::Coupled)
     }
 
-    /// Fits the statistics among the parameters to trials of someone new, without their labels. A
-    /// network without statistics has nothing to fit.
+    /// Fits the statistics among the parameters to trials of a new subject, without labels. Does
+    /// nothing in a network without statistics.
     ///
     /// # Errors
     /// As [`Model::loss_and_gradient`].
@@ -122,8 +122,8 @@ pub trait Model<T: Real>: Sync {
         Ok(())
     }
 
-    /// Computes the logits of a batch, row by row, with the statistics among the parameters (not with
-    /// those of the batch).
+    /// Computes the logits of a batch, row by row, with the statistics among the parameters (not
+    /// with those of the batch).
     ///
     /// # Errors
     /// As [`Model::loss_and_gradient`].
@@ -136,7 +136,7 @@ pub trait Model<T: Real>: Sync {
         logits: &mut [T],
     ) -> Result<(), Error>;
 
-    /// The probabilities of the classes for the trials of a batch, row by row.
+    /// Computes the class probabilities of a batch, row by row.
     ///
     /// # Errors
     /// As [`Model::loss_and_gradient`].
@@ -153,7 +153,7 @@ pub trait Model<T: Real>: Sync {
         Ok(())
     }
 
-    /// The most probable class of each trial of a batch; the first of equals.
+    /// Returns the most probable class of each trial of a batch; the first of equals.
     ///
     /// # Errors
     /// As [`Model::loss_and_gradient`].
@@ -170,8 +170,8 @@ pub trait Model<T: Real>: Sync {
     }
 }
 
-/// Implements [`Model`] for a network by methods of its own and of its workspace. `$own` is a macro
-/// with the methods that this network has beyond the defaults of the trait.
+/// Implements [`Model`] for a network with methods of the network and its workspace. `$own` is a
+/// macro with the methods that replace defaults of the trait.
 ///
 /// Each precision gets its own implementation. The passes with all their kernels are then compiled
 /// here, and not again in every crate that trains a network.
@@ -246,19 +246,19 @@ macro_rules! implement_model {
 
 pub(crate) use implement_model;
 
-/// The place of the largest number; the first of equals.
+/// Index of the largest number; the first of equals.
 pub(crate) fn first_largest<T: Real>(row: &[T]) -> usize {
     (1..row.len()).fold(0, |best, i| if row[i] > row[best] { i } else { best })
 }
 
-/// Checks that a batch is not empty and that its trials are there.
+/// Checks that a batch is not empty and that its trials exist.
 pub(crate) fn check_batch(batch: &[usize], trials: usize) -> Result<(), Error> {
-    check("the batch", batch.len(), !batch.is_empty(), || "one or more trials".into())?;
+    check("batch size", batch.len(), !batch.is_empty(), || "at least 1".into())?;
     let outside = batch.iter().find(|&&trial| trial >= trials);
-    outside.map_or(Ok(()), |trial| check("a trial", trial, false, || format!("below {trials}")))
+    outside.map_or(Ok(()), |trial| check("trial index", trial, false, || format!("below {trials}")))
 }
 
-/// Checks that parameters are those of a model.
+/// Checks that parameters belong to a model.
 pub(crate) fn check_parameters<T: Real>(layout: &Arc<Layout>, parameters: &ParamSet<T>) -> Result<(), Error> {
     if Arc::ptr_eq(layout, parameters.layout()) || layout == parameters.layout() {
         return Ok(());

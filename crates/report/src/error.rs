@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use fedspd_run::how_to_resume;
 use thiserror::Error;
 
 /// Errors while reading runs or writing a report.
@@ -47,9 +48,7 @@ impl Error {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Run(error) => error.hint(),
-            Self::NothingDone { path } => {
-                Some(format!("let the run finish, or go on with `fedspd resume {}`", path.display()))
-            }
+            Self::NothingDone { path } => Some(format!("let the run finish, or {}", how_to_resume(path))),
             Self::Config { .. } | Self::Disagree { .. } => Some(
                 "the file was changed or damaged after the run; restore it, or run again in a new folder"
                     .into(),

@@ -178,7 +178,7 @@ impl LoadedRun {
 
     /// A quantity by round, for the rounds that all seeds have (early stopping ends some seeds
     /// before others).
-    pub(crate) fn course(&self, of: impl Fn(&Round) -> Option<f64>) -> Curve {
+    pub(crate) fn curve(&self, of: impl Fn(&Round) -> Option<f64>) -> Curve {
         let mut rounds: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
         for round in &self.rounds {
             if let Some(value) = of(round) {

@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use crate::how_to_resume;
+
 use crate::csv::CsvFault;
 
 /// Errors while reading or writing a run folder.
@@ -94,8 +96,8 @@ impl Error {
                 Some("`fedspd run` writes run folders, by default under runs/".into())
             }
             Self::Occupied { .. } => Some("choose a new or empty folder with --out".into()),
-            Self::InUse { .. } => {
-                Some("wait until it is done, or stop it and go on with `fedspd resume`".into())
+            Self::InUse { path, .. } => {
+                Some(format!("wait until it is done, or stop it and {}", how_to_resume(path)))
             }
             Self::Schema { found, known, .. } if found > known => {
                 Some("the run was written by a newer fedspd; update this one".into())

@@ -7,6 +7,7 @@ use crate::{Error, FolderLock};
 
 const MANIFEST: &str = "manifest.json";
 const LOCK: &str = ".lock";
+const IDENTITY: &str = "identity";
 const CHECKPOINTS: &str = "checkpoints";
 const MODELS: &str = "models";
 const INTERPRETATION: &str = "interpretation";
@@ -170,7 +171,7 @@ impl RunFolder {
 
     /// Path of the identity of a run on several machines.
     pub fn identity(&self) -> PathBuf {
-        self.root.join("identity")
+        self.root.join(IDENTITY)
     }
 
     /// Path of the checkpoint of a seed.
@@ -192,7 +193,11 @@ impl RunFolder {
 
     /// The engine of the run. Runs over Flower have an identity, by which sites keep their states.
     pub fn engine(&self) -> Engine {
-        if self.identity().is_file() { Engine::Flower } else { Engine::Process }
+        Self::engine_of(&self.root)
+    }
+
+    pub(crate) fn engine_of(root: &Path) -> Engine {
+        if root.join(IDENTITY).is_file() { Engine::Flower } else { Engine::Process }
     }
 
     /// Path of the report on the run.

@@ -29,6 +29,7 @@ mod lock;
 mod manifest;
 mod number;
 mod results;
+mod resume_command;
 mod shards;
 
 pub use confusion::{Confusion, ConfusionFault};
@@ -42,4 +43,5 @@ pub use interpretation::{InputInterpretation, Interpretation, Pattern, Plane, Sp
 pub use lock::FolderLock;
 pub use manifest::{ExcludedSubject, Manifest, SCHEMA_VERSION, Status};
 pub use results::{COLUMNS, ResultRow, ResultTable};
+pub use resume_command::{how_to_resume, resume_command, shell_word};
 pub use shards::{HeldOutShard, SeedShards, Shard, Shards};

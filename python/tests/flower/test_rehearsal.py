@@ -89,7 +89,7 @@ def test_a_server_names_no_file_of_a_hospital(tmp_path, caplog):
     changes = "; ".join([*loop.settings(rounds=1), f"data.name={tmp_path / 'secret.npz'}"])
     with caplog.at_level(logging.WARNING, "fedspd"), pytest.raises(TimeoutError, match="0 of 4 clients had joined .* it could not open its data"):
         rehearse("sample", nodes(tmp_path), tmp_path / "run", changes=changes, patience=0.0)
-    assert "a file of this machine that only this machine may name" in caplog.text
+    assert "but only a site may name its own files" in caplog.text
 
 
 def test_nobody_introduces_himself_as_another(tmp_path):

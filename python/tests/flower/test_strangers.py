@@ -64,7 +64,7 @@ def test_an_introduction_that_is_none_is_refused(text):
 
 def test_counts_that_nobody_has_are_refused(introduction):
     trials = {**introduction["trials"], "train": [2**63 - 1] * 4}
-    with pytest.raises(messages.Unfit, match="it says that it has 9223372036854775807 trials of a class"):
+    with pytest.raises(messages.Unfit, match="it reports 9223372036854775807 trials of a class"):
         introduce(Roster(None, "", 2, 1.0), 5, {**introduction, "trials": trials})
 
 

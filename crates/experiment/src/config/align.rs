@@ -1,51 +1,52 @@
-//! `[align]`: what takes differences between subjects away before training.
+//! `[align]`: alignment of subjects before training.
 
 use fedspd_eeg::Alignment;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What takes differences between subjects away before training.
+/// Alignment of subjects before training.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Align {
-    /// How the trials of each subject are moved to a common centre.
+    /// Alignment method. It moves the trials of each subject to a common centre.
     pub kind: AlignKind,
-    /// Which trials of a subject give its centre; labels are never looked at.
+    /// Trials that the centre of a subject is computed from. Labels are never used.
     pub fit: AlignFit,
-    /// How many first trials of a held-out subject give its centre; all of them if absent.
+    /// Number of first trials that each held-out subject is calibrated on; the others are scored.
+    /// Default: all trials for both.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "usize", range(min = 1))]
     pub calibration: Option<usize>,
 }
 
-/// How the trials of each subject are moved to a common centre.
+/// Alignment method.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AlignKind {
-    /// Not at all, as in the paper.
+    /// No alignment, as in the paper.
     #[default]
     None,
-    /// Covariances are whitened by their Riemannian mean.
+    /// Whitens covariances by their Riemannian mean.
     Riemannian,
-    /// Covariances are whitened by their log-Euclidean mean.
+    /// Whitens covariances by their log-Euclidean mean.
     LogEuclidean,
-    /// Raw trials are whitened by the mean of their covariances.
+    /// Whitens raw trials by the mean of their covariances.
     Euclidean,
 }
 
-/// Which trials of a subject give its centre.
+/// Trials that the centre of a subject is computed from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AlignFit {
-    /// Those it trains with.
+    /// Training trials of the subject.
     #[default]
     Train,
-    /// All, which needs no label but does need the trials.
+    /// All trials of the subject, including test trials without their labels.
     All,
 }
 
 impl AlignKind {
-    /// The alignment that it asks for, if any.
+    /// Returns the alignment, or none for [`AlignKind::None`].
     pub fn alignment(self) -> Option<Alignment> {
         match self {
             Self::None => None,

@@ -1,17 +1,17 @@
-//! Experiments that are part of the program, by name: files under `presets/`, and those with one or two values changed.
+//! Built-in experiments: the files under `presets/`, and variants with one or two changed values.
 
 use super::{Config, ConfigError, Override};
 
 /// A built-in experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Preset {
-    /// What it is called.
+    /// Its name.
     pub name: &'static str,
-    /// What it is, in a few words.
+    /// A short description.
     pub about: &'static str,
-    /// The file that it is made of.
+    /// The text of its file.
     pub text: &'static str,
-    /// What is different from the file, as on the command line.
+    /// Its overrides of the file, as on the command line.
     pub changes: &'static [&'static str],
 }
 
@@ -26,7 +26,7 @@ macro_rules! preset {
     };
 }
 
-/// All of them, in the order in which they are listed.
+/// All built-in experiments, in the order of listings.
 pub const PRESETS: [Preset; 21] = [
     preset!("sample", "the embedded sample with the paper's SPDnet for PhysionetMI", "sample", []),
     preset!(
@@ -117,12 +117,12 @@ pub const PRESETS: [Preset; 21] = [
 ];
 
 impl Preset {
-    /// The built-in experiment of a name.
+    /// Finds the built-in experiment of a name.
     pub fn find(name: &str) -> Option<&'static Self> {
         PRESETS.iter().find(|preset| preset.name == name)
     }
 
-    /// Its configuration, with changes on top of its own.
+    /// Returns its configuration with further changes.
     ///
     /// # Errors
     /// The first fault of a change.

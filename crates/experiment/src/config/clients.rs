@@ -1,4 +1,4 @@
-//! `federated.clients`: who holds which subjects.
+//! `federated.clients`: the assignment of subjects to clients.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -10,20 +10,20 @@ use super::conflict::Conflict;
 use super::epochs_local::OTHERS;
 use super::tree::key_path;
 
-/// Who holds which subjects.
+/// Assignment of subjects to clients.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Written", into = "Written")]
 pub enum Clients {
     /// Consecutive subjects, `subjects_per_client` each.
     #[default]
     Fixed,
-    /// The same after a shuffle by the seed.
+    /// Subjects in an order that the seed shuffles, `subjects_per_client` each.
     Shuffled,
     /// The subjects of each client, by name.
     Explicit(BTreeMap<String, Vec<String>>),
 }
 
-/// As it is written: a word or a table.
+/// The forms in a file: a word or a table.
 #[derive(Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 enum Written {
@@ -38,7 +38,7 @@ enum Rule {
     Shuffled,
 }
 
-/// Ids are words, but the quotes around a number are easily forgotten.
+/// A subject. Ids are text, but a number without quotes is accepted too.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(untagged)]
 enum Id {
@@ -98,7 +98,7 @@ impl Clients {
     pub(crate) fn check(&self) -> Result<(), Conflict> {
         let Self::Explicit(map) = self else { return Ok(()) };
         if map.is_empty() {
-            let rule = "an explicit map needs one client or more";
+            let rule = "it needs at least one client";
             return Err(Conflict::new(
                 &["federated", "clients"],
                 "`federated.clients` is an empty table",
@@ -108,7 +108,7 @@ impl Clients {
         }
         if map.contains_key(OTHERS) {
             let key = key_path("federated.clients", OTHERS);
-            let rule = "in `federated.epochs_local` that name stands for all clients that are not named";
+            let rule = "`federated.epochs_local` uses this name for all other clients";
             return Err(Conflict::new(
                 &["federated", "clients", OTHERS],
                 format!("`{key}` is a client"),
@@ -120,23 +120,23 @@ impl Clients {
         for (name, ids) in map {
             let key = key_path("federated.clients", name);
             if ids.is_empty() {
-                let rule = "a client holds one subject or more";
+                let rule = "a client needs at least one subject";
                 return Err(Conflict::new(
                     &["federated", "clients", name],
                     format!("`{key}` is empty"),
                     rule,
                 )
-                .hint("leave the client out, or give it a subject"));
+                .hint("remove the client, or give it a subject"));
             }
             for (index, id) in ids.iter().enumerate() {
                 if let Some(other) = holders.insert(id, name) {
                     let found = if other == name {
                         format!("`{key}` names subject {id} twice")
                     } else {
-                        format!("`{key}` names subject {id}, as does client {other}")
+                        format!("`{key}` names subject {id}, which client {other} has too,")
                     };
                     let at = index.to_string();
-                    let rule = "a subject belongs to one client, once";
+                    let rule = "each subject belongs to one client";
                     return Err(Conflict::new(&["federated", "clients", name, &at], found, rule));
                 }
             }

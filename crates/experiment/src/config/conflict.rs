@@ -1,13 +1,13 @@
-//! Values that do not go together.
+//! Conflicts between values.
 
 use super::error::ConfigError;
 use super::place::Place;
 use super::tree::Node;
 
-/// A fault between values, before it is known where they are written.
+/// A conflict between values, without its place.
 #[derive(Debug)]
 pub(crate) struct Conflict {
-    /// The values' paths: the first that is written gives the place.
+    /// Paths of the values. The first one in the file gives the place.
     paths: Vec<Vec<String>>,
     found: String,
     rule: String,
@@ -15,23 +15,23 @@ pub(crate) struct Conflict {
 }
 
 impl Conflict {
-    /// What was found at a path, and the rule it breaks.
+    /// Creates a conflict from the value at a path and the rule that it breaks.
     pub(crate) fn new(path: &[&str], found: impl Into<String>, rule: impl Into<String>) -> Self {
         Self { paths: Vec::new(), found: found.into(), rule: rule.into(), hint: None }.or_at(path)
     }
 
-    /// Where to point if none of the paths so far is written.
+    /// Adds a path, for when the file has none of the paths so far.
     pub(crate) fn or_at(mut self, path: &[&str]) -> Self {
         self.paths.push(path.iter().map(|&step| step.to_owned()).collect());
         self
     }
 
-    /// What can be done about it.
+    /// Adds a hint.
     pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }
     }
 
-    /// The error, with its place.
+    /// Returns the error with its place.
     pub(crate) fn locate(self, root: &Node) -> ConfigError {
         let node = self.paths.iter().find_map(|path| root.find(path));
         ConfigError::Conflict {

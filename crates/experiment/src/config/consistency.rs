@@ -1,4 +1,4 @@
-//! The rules between values.
+//! Rules between values.
 
 use fedspd_eeg::Alignment;
 use fedspd_nn::Input;
@@ -11,7 +11,7 @@ use super::source::Source;
 use super::train::SchedulerKind;
 
 impl Config {
-    /// Checks what holds between values, first within each table and then across.
+    /// Checks the rules between values, first within each table, then across tables.
     pub(crate) fn consistent(&self) -> Result<(), Conflict> {
         self.data.check()?;
         self.covariance.check()?;
@@ -39,7 +39,7 @@ impl Config {
             return Ok(());
         };
         let found = format!("`run.validate_every` is {every} with {reader}");
-        let rule = "the plateau schedule and early stopping read the validation of every round";
+        let rule = "the plateau schedule and early stopping need a validation after every round";
         Err(Conflict::new(&["run", "validate_every"], found, rule)
             .hint(format!("{hint}, or leave `run.validate_every` at 1")))
     }
@@ -91,22 +91,22 @@ impl Config {
         }
     }
 
-    /// Data that do not begin with recordings are as they were made: what could be asked for would be ignored.
+    /// Refuses settings of recordings for prepared data, which would ignore them.
     fn check_prepared(&self) -> Result<(), Conflict> {
         let (whose, rule, hint) = match self.data.source() {
             Ok(Source::Sample) => (
                 "the embedded sample",
-                "its covariances are already estimated, one of each whole trial",
-                "use `data.name = \"physionet-mi\"` to begin with the recordings",
+                "its covariances are already estimated, one for each whole trial",
+                "use `data.name = \"physionet-mi\"` to start from the recordings",
             ),
             Ok(Source::Npz(_)) => (
                 "prepared data",
-                "they are as they were prepared",
-                "give it to `fedspd data prepare`, or name the dataset to begin with the recordings",
+                "prepared data are used as they are",
+                "pass it to `fedspd data prepare`, or name the dataset to start from the recordings",
             ),
             Ok(Source::Generated) => (
                 "generated data",
-                "they are made as one covariance of each whole trial, or as raw trials",
+                "they are one covariance for each whole trial, or raw trials",
                 "use a dataset of recordings",
             ),
             _ => return Ok(()),
@@ -131,7 +131,7 @@ impl Config {
             let found = format!("`align.calibration` is {trials} without `split.held_out_subjects`");
             let rule = "only held-out subjects are calibrated";
             return Err(Conflict::new(&["align", "calibration"], found, rule)
-                .hint("name some, as in `split.held_out_subjects = \"9-10\"`"));
+                .hint("hold out some subjects, as in `split.held_out_subjects = \"9-10\"`"));
         };
         let at = ["split", "held_out_subjects"];
         let refuse = |id: &str, how: &str, rule: &str| {
@@ -140,27 +140,27 @@ impl Config {
         if let Some(exclude) = &self.data.exclude
             && let Some(id) = held_out.ids().iter().find(|id| exclude.ids().contains(id))
         {
-            return refuse(id, "as does `data.exclude`", "a subject that is left out cannot be scored");
+            return refuse(id, "which `data.exclude` excludes,", "an excluded subject cannot be scored");
         }
         if let Some(subjects) = &self.data.subjects {
             if let Some(id) = held_out.ids().iter().find(|id| !subjects.ids().contains(id)) {
                 return refuse(
                     id,
-                    "who is not among `data.subjects`,",
-                    "only subjects of the data can be held out",
+                    "which is not in `data.subjects`,",
+                    "only selected subjects can be held out",
                 );
             }
             let left_out = |id| self.data.exclude.as_ref().is_some_and(|exclude| exclude.ids().contains(id));
             if subjects.ids().iter().all(|id| held_out.ids().contains(id) || left_out(id)) {
                 let found = "`split.held_out_subjects` names every subject of `data.subjects`";
-                return Err(Conflict::new(&at, found, "at least one must be left to train with"));
+                return Err(Conflict::new(&at, found, "at least one must remain for training"));
             }
         }
         if let Clients::Explicit(map) = &self.federated.clients {
             for (name, ids) in map {
                 if let Some(id) = ids.iter().find(|id| held_out.ids().contains(id)) {
-                    let how = format!("as does client {name}");
-                    return refuse(id, &how, "a subject that a client trains with is not unseen");
+                    let how = format!("which client {name} trains on,");
+                    return refuse(id, &how, "held-out subjects must not be used for training");
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! `[covariance]`: from a trial to matrices.
+//! `[covariance]`: estimation of covariance matrices from trials.
 
 use fedspd_eeg::Estimator;
 use schemars::JsonSchema;
@@ -7,29 +7,30 @@ use serde::{Deserialize, Serialize};
 use super::conflict::{Conflict, check_band, check_interval};
 use super::tree::item_path;
 
-/// What `covariance.estimator` can be.
+/// The values of `covariance.estimator`.
 pub(crate) const ESTIMATORS: [&str; 4] = ["sample", "oas", "ledoit-wolf", "shrinkage:S"];
 
-/// From a trial to matrices.
+/// Estimation of covariance matrices from trials.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Covariance {
-    /// The estimator: `sample` (the paper's), `oas`, `ledoit-wolf`, or `shrinkage:S` with a share S between 0 and 1.
+    /// Estimator: `sample` (as in the paper), `oas`, `ledoit-wolf`, or `shrinkage:S` with a share S
+    /// between 0 and 1.
     #[serde(with = "text")]
     #[schemars(with = "String", extend("format" = "estimator"))]
     pub estimator: Estimator,
-    /// A fixed share of shrinkage: `shrinkage = 0.1` is short for `estimator = "shrinkage:0.1"`.
+    /// Fixed share of shrinkage: `shrinkage = 0.1` means `estimator = "shrinkage:0.1"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "f64", range(min = 0, max = 1))]
     pub shrinkage: Option<f64>,
-    /// Windows in seconds after the cue, a matrix for each; the whole trial if empty.
+    /// Time windows in seconds after the cue, one matrix each. Empty: the whole trial.
     pub windows: Vec<[f64; 2]>,
-    /// Bands in Hz, a matrix for each; the band of the data if empty.
+    /// Frequency bands in Hz, one matrix each. Empty: the band of the data.
     pub bands: Vec<[f64; 2]>,
 }
 
 impl Covariance {
-    /// The estimator, with the shrinkage that is set beside it.
+    /// Returns the estimator, with `shrinkage` applied.
     pub fn resolved_estimator(&self) -> Estimator {
         self.shrinkage.map_or(self.estimator, Estimator::Shrinkage)
     }
@@ -40,9 +41,9 @@ impl Covariance {
         {
             let found =
                 format!("`covariance.shrinkage` is {share} with the estimator \"{}\"", self.estimator);
-            let rule = "a fixed share goes with the estimator \"sample\" alone";
+            let rule = "a fixed share works only with the estimator \"sample\"";
             return Err(
-                Conflict::new(&["covariance", "shrinkage"], found, rule).hint("leave one of the two out")
+                Conflict::new(&["covariance", "shrinkage"], found, rule).hint("remove one of the two")
             );
         }
         for (index, &window) in self.windows.iter().enumerate() {
@@ -57,7 +58,7 @@ impl Covariance {
     }
 }
 
-/// An estimator is the text that the command line takes.
+/// Writes an estimator as the text of the command line.
 mod text {
     use fedspd_eeg::Estimator;
     use serde::{Deserialize, Deserializer, Serializer, de::Error};

@@ -1,4 +1,4 @@
-//! `[data]`: which trials.
+//! `[data]`: source and selection of trials.
 
 use std::path::PathBuf;
 
@@ -12,72 +12,74 @@ use super::nearest::nearest;
 use super::place::Place;
 use super::source::Source;
 
-/// Which trials.
+/// Source and selection of trials.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Data {
-    /// The data: `sample`, `generated`, a built-in dataset, or the path of a definition (.toml) or of prepared data (.npz).
+    /// Data source: `sample`, `generated`, a built-in dataset, or the path of a definition (.toml)
+    /// or of prepared data (.npz).
     #[schemars(extend("format" = "source"))]
     pub name: String,
-    /// The folder with the recordings; where `fedspd data fetch` puts them if absent.
+    /// Folder with the recordings. Default: the folder of `fedspd data fetch`, or the folder of the
+    /// definition.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub root: Option<PathBuf>,
-    /// The subjects, such as "1-10,12"; all if absent.
+    /// Subjects, such as "1-10,12". Default: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String", extend("format" = "selection"))]
     pub subjects: Option<Selection>,
-    /// Subjects to leave out.
+    /// Subjects to exclude.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String", extend("format" = "selection"))]
     pub exclude: Option<Selection>,
-    /// The band that recordings are filtered to, in Hz; the dataset's own if absent.
+    /// Pass band of the filter, in Hz. Default: that of the dataset.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "[f64; 2]")]
     pub band: Option<[f64; 2]>,
-    /// The trial in seconds after its cue; the dataset's own if absent.
+    /// Time window of a trial, in seconds after the cue. Default: that of the dataset.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "[f64; 2]")]
     pub window: Option<[f64; 2]>,
-    /// The classes by name, in this order; all if absent.
+    /// Names of the classes, in this order. Default: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Vec<String>")]
     pub classes: Option<Vec<String>>,
-    /// Whether recordings at another rate are resampled rather than left out.
+    /// Whether recordings with another sampling rate are resampled. Otherwise they are excluded.
     #[serde(default)]
     pub resample: bool,
-    /// Data made to order, for the name `generated`.
+    /// Synthetic data, for the name `generated`.
     #[serde(default)]
     pub generated: Generated,
 }
 
-/// Data made to order: motor imagery in miniature.
+/// Synthetic motor-imagery data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Generated {
-    /// How many subjects.
+    /// Number of subjects.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub subjects: usize,
-    /// Trials of each subject.
+    /// Trials per subject.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub trials: usize,
-    /// Channels of a trial, at least as many as classes.
+    /// Number of channels, at least as many as classes.
     #[schemars(range(min = 2, max = 1024))]
     pub channels: usize,
-    /// How many classes.
+    /// Number of classes.
     #[schemars(range(min = 2, max = 1024))]
     pub classes: usize,
-    /// Samples of a trial.
+    /// Samples per trial.
     #[schemars(range(min = 2, max = 1_000_000))]
     pub samples: usize,
-    /// Samples per second; the generated rhythms are at 10 Hz.
+    /// Sampling rate in Hz. The synthetic rhythms are at 10 Hz.
     #[schemars(extend("exclusiveMinimum" = 20, "maximum" = 1_000_000))]
     pub sfreq: f64,
-    /// How far the classes are apart; the generator's own if absent.
+    /// Distance between classes, for covariances only. Default: that of the generator.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "f64", range(min = 0))]
     pub strength: Option<f64>,
-    /// How far the subjects are apart; the generator's own if absent.
+    /// Distance between subjects. Default: that of the generator.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "f64", range(min = 0))]
     pub shift: Option<f64>,
@@ -99,7 +101,7 @@ impl Default for Generated {
 }
 
 impl Data {
-    /// All trials of a source, as its definition cuts them.
+    /// Selects all trials of a source, with the settings of its definition.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -114,10 +116,10 @@ impl Data {
         }
     }
 
-    /// Where trials come from.
+    /// Returns the source of the trials.
     ///
     /// # Errors
-    /// [`ConfigError::UnknownValue`] if the name stands for nothing. A configuration that was parsed has a name that does.
+    /// [`ConfigError::UnknownValue`] for an unknown name. A parsed configuration has a known name.
     pub fn source(&self) -> Result<Source, ConfigError> {
         Source::of_name(&self.name).ok_or_else(|| {
             unknown_source("data.name", &self.name, format!("{:?}", self.name), Place::Program)
@@ -136,8 +138,8 @@ impl Data {
             && subjects.ids().iter().all(|id| exclude.ids().contains(id))
         {
             let all = subjects.ids().len();
-            let found = format!("`data.exclude` leaves out every one of the {all} `data.subjects`");
-            return Err(Conflict::new(&["data", "exclude"], found, "at least one subject must be left"));
+            let found = format!("`data.exclude` excludes all {all} subjects of `data.subjects`");
+            return Err(Conflict::new(&["data", "exclude"], found, "at least one must remain"));
         }
         match Source::of_name(&self.name) {
             Some(Source::Generated) => self.generated.check(),
@@ -150,21 +152,25 @@ impl Data {
         let Some(classes) = &self.classes else { return Ok(()) };
         if classes.len() < 2 {
             let found = format!("`data.classes` is {classes:?}");
-            let rule = "there must be two classes or more";
+            let rule = "at least 2 classes are needed";
             return Err(Conflict::new(&["data", "classes"], found, rule)
-                .hint("leave the key out to take all classes of the data"));
+                .hint("remove the key to use all classes of the data"));
         }
         for (index, class) in classes.iter().enumerate() {
             if classes[..index].contains(class) {
                 let at = index.to_string();
                 let found = format!("`data.classes` names {class:?} twice");
-                return Err(Conflict::new(&["data", "classes", &at], found, "each class is named once"));
+                return Err(Conflict::new(
+                    &["data", "classes", &at],
+                    found,
+                    "each class may appear only once",
+                ));
             }
         }
         Ok(())
     }
 
-    /// The sample is prepared: what is done to recordings can no longer be done to it.
+    /// Refuses settings of recordings for the sample, which is already prepared.
     fn check_sample(&self) -> Result<(), Conflict> {
         let asked = [
             ("root", self.root.is_some()),
@@ -179,7 +185,7 @@ impl Data {
                 format!("`data.{key}` is set for the embedded sample"),
                 "the sample holds covariances of trials that are already filtered and cut",
             )
-            .hint("use `data.name = \"physionet-mi\"` to begin with the recordings")),
+            .hint("use `data.name = \"physionet-mi\"` to start from the recordings")),
         }
     }
 }
@@ -198,10 +204,10 @@ impl Generated {
     }
 }
 
-/// The error for a name that stands for nothing.
+/// Returns the error for an unknown data source.
 pub(crate) fn unknown_source(key: &str, name: &str, shown: String, place: Place) -> ConfigError {
     let mut choices = Source::names();
     let nearest = nearest(name, choices.iter().map(String::as_str)).map(str::to_owned);
-    choices.push("or the path of a file that ends in .toml or .npz".to_owned());
+    choices.push("or the path of a .toml or .npz file".to_owned());
     ConfigError::UnknownValue { key: key.to_owned(), value: shown, place: Box::new(place), nearest, choices }
 }

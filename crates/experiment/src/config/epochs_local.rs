@@ -1,4 +1,4 @@
-//! `federated.epochs_local`: how long a client trains in a round.
+//! `federated.epochs_local`: local epochs per round.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -6,22 +6,22 @@ use std::collections::BTreeMap;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
-/// The paper's number.
+/// The number of the paper.
 const DEFAULT: usize = 2;
-/// The key of those that are not named.
+/// The key for all clients that are not named.
 pub(crate) const OTHERS: &str = "default";
 
-/// How many epochs a client trains in a round.
+/// Local epochs per round.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Written", into = "Written")]
 pub struct EpochsLocal {
     /// The epochs of clients that are not named.
     pub default: usize,
-    /// The epochs of those that are.
+    /// The epochs of named clients.
     pub clients: BTreeMap<String, usize>,
 }
 
-/// As it is written: a number or a table.
+/// The forms in a file: a number or a table.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(untagged)]
 enum Written {
@@ -30,12 +30,12 @@ enum Written {
 }
 
 impl EpochsLocal {
-    /// The same for every client.
+    /// Sets the same number for every client.
     pub fn new(epochs: usize) -> Self {
         Self { default: epochs, clients: BTreeMap::new() }
     }
 
-    /// The epochs of a client.
+    /// Returns the epochs of a client.
     pub fn of(&self, client: &str) -> usize {
         self.clients.get(client).copied().unwrap_or(self.default)
     }

@@ -1,46 +1,46 @@
-//! What can be wrong with a configuration, and where.
+//! Faults of a configuration, with their places.
 
 use thiserror::Error;
 
 use super::NEWEST_VERSION;
 use super::place::Place;
 
-/// Why a configuration was refused.
+/// A fault of a configuration.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum ConfigError {
     /// The file is not TOML.
     #[error("{place}: {fault}")]
     Syntax {
-        /// Where.
+        /// Place of the fault.
         place: Box<Place>,
-        /// What the parser says.
+        /// The parser's message.
         fault: String,
     },
     /// An override is not of the form `a.b=c`.
     #[error("the override `{text}` has {fault}")]
     Override {
-        /// What was written.
+        /// The override.
         text: String,
-        /// What is wrong with it.
+        /// Its fault.
         fault: &'static str,
     },
-    /// A version that is not known.
-    #[error("`version` is {found} in {place}; the newest that is known is {NEWEST_VERSION}")]
+    /// An unknown version.
+    #[error("`version` is {found} in {place}; the newest known version is {NEWEST_VERSION}")]
     Version {
-        /// What was written.
+        /// The version in the file.
         found: i64,
-        /// Where.
+        /// Place of the fault.
         place: Box<Place>,
     },
-    /// A key that there is not.
+    /// An unknown key.
     #[error("unknown key `{key}` in {place}")]
     UnknownKey {
         /// The key with its tables.
         key: String,
-        /// Where.
+        /// Place of the fault.
         place: Box<Place>,
-        /// What was perhaps meant.
+        /// The most similar key.
         nearest: Option<String>,
         /// The table, empty for the top of the file.
         table: String,
@@ -52,13 +52,13 @@ pub enum ConfigError {
     UnknownValue {
         /// The key with its tables.
         key: String,
-        /// What was written.
+        /// The value in the file.
         value: String,
-        /// Where.
+        /// Place of the fault.
         place: Box<Place>,
-        /// What was perhaps meant.
+        /// The most similar choice.
         nearest: Option<String>,
-        /// What there is.
+        /// All choices.
         choices: Vec<String>,
     },
     /// A value of the wrong type, or out of range.
@@ -66,49 +66,49 @@ pub enum ConfigError {
     Value {
         /// The key with its tables.
         key: String,
-        /// What was written.
+        /// The value in the file.
         value: String,
-        /// Where.
+        /// Place of the fault.
         place: Box<Place>,
-        /// What it may be.
+        /// The allowed values.
         expected: String,
-        /// What to write instead, if that can be said.
+        /// A better value, if one is known.
         hint: Option<String>,
     },
-    /// A key that must be there is not.
+    /// A required key is missing.
     #[error("`{key}` is missing in {file}")]
     Missing {
         /// The key with its tables.
         key: String,
         /// The file.
         file: String,
-        /// What to write.
+        /// Possible values.
         hint: Option<String>,
     },
-    /// Values that are sound alone do not go together.
+    /// Values that are valid alone but not together.
     #[error("{found} in {place}; {rule}")]
     Conflict {
         /// The values.
         found: String,
-        /// Where the first of them is written.
+        /// Place of the first of them.
         place: Box<Place>,
-        /// What holds between them.
+        /// The rule that they break.
         rule: String,
-        /// What to write instead, if that can be said.
+        /// A better value, if one is known.
         hint: Option<String>,
     },
-    /// A value that passed every rule and still could not be taken.
+    /// A value that passes every rule but cannot be read.
     #[error("{file}: {fault}")]
     Unreadable {
         /// The file.
         file: String,
-        /// What serde says.
+        /// Message of serde.
         fault: String,
     },
 }
 
 impl ConfigError {
-    /// What the user can do about it, if there is something to say.
+    /// Returns advice for the user, if there is any.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Syntax { fault, .. } => syntax_hint(fault),
@@ -119,7 +119,7 @@ impl ConfigError {
             Self::UnknownKey { nearest, table, choices, .. } => {
                 let keys = choices.join(", ");
                 let keys = match table.as_str() {
-                    "" => format!("at the top of the file there are {keys}"),
+                    "" => format!("the top-level keys are {keys}"),
                     table => format!("the keys of [{table}] are {keys}"),
                 };
                 Some(match nearest {
@@ -142,14 +142,14 @@ impl ConfigError {
     }
 }
 
-/// Advice for the mistakes that are made most often in TOML.
+/// Returns advice for the most common mistakes in TOML.
 fn syntax_hint(fault: &str) -> Option<String> {
     let hint = if fault.contains("must be quoted") || fault.contains("missing value") {
-        "text is written in quotes, as in `name = \"sample\"`"
+        "put text in quotes, as in `name = \"sample\"`"
     } else if fault.contains("duplicate key") {
         "keep one of the two"
     } else if fault.contains("unexpected key or value") {
-        "a line holds one key; numbers have a decimal point, as in `lr = 0.001`"
+        "write one key per line, and numbers with a decimal point, as in `lr = 0.001`"
     } else if fault.contains("invalid boolean") {
         "write true or false, in lower case"
     } else {

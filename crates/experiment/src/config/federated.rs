@@ -1,4 +1,4 @@
-//! `[federated]`: clients, rounds and what the server does with their replies.
+//! `[federated]`: clients, rounds and aggregation.
 
 use fedspd_federated::MethodName;
 pub use fedspd_federated::{Aggregation, OnFailure, Weighting};
@@ -11,42 +11,43 @@ use super::epochs_local::EpochsLocal;
 use super::nearest::nearest;
 use super::tree::key_path;
 
-/// Clients, rounds and what the server does with their replies.
+/// Clients, rounds and aggregation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Federated {
-    /// Who holds which subjects: `fixed` (consecutive ones), `shuffled`, or a table such as `{ a = [1, 2], b = [3] }`.
+    /// Assignment of subjects to clients: `fixed` (consecutive), `shuffled` (by the seed), or a
+    /// table such as `{ a = [1, 2], b = [3] }`.
     pub clients: Clients,
-    /// Subjects of a client, unless a table says it.
+    /// Subjects per client, unless `clients` is a table.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub subjects_per_client: usize,
-    /// The share of clients that train in a round.
+    /// Share of clients that train in a round.
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1))]
     pub participation: f64,
-    /// How many rounds.
+    /// Number of rounds.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub rounds: usize,
-    /// What clients send, and what the server makes of it.
+    /// Federated method.
     pub method: MethodName,
-    /// How Stiefel matrices of clients become one.
+    /// Aggregation of Stiefel matrices.
     pub aggregation: Aggregation,
-    /// How much a client counts.
+    /// Weights of clients in the average.
     pub weights: Weighting,
-    /// Epochs of a client in a round: a number, or a table such as `{ default = 2, a = 5 }` by client.
+    /// Local epochs per round: a number, or a table by client such as `{ default = 2, a = 5 }`.
     pub epochs_local: EpochsLocal,
-    /// Whether a client keeps the moments of its optimiser from round to round.
+    /// Whether clients keep the moments of their optimisers between rounds.
     pub carry_state: bool,
-    /// The weight of the proximal term that keeps a client near the model it received, for `fedprox`;
-    /// `fedavg` with such a weight is `fedprox`.
+    /// Weight of the proximal term of `fedprox`, which keeps a client near the model it received.
+    /// `fedavg` with a weight above 0 is `fedprox`.
     #[schemars(range(min = 0))]
     pub prox_mu: f64,
-    /// The momentum of the server, with rl-avg.
+    /// Momentum of the server, for `rl-avg` only.
     #[schemars(extend("minimum" = 0, "exclusiveMaximum" = 1))]
     pub server_momentum: f64,
-    /// The step of the server, with rl-avg.
+    /// Step size of the server. Values other than 1 are for `rl-avg` only.
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub server_lr: f64,
-    /// What a NaN or an update off the manifold does.
+    /// Reaction to a client that fails or sends a NaN or an update off the manifold.
     pub on_client_failure: OnFailure,
 }
 
@@ -83,7 +84,7 @@ impl Federated {
         if self.aggregation == Aggregation::RlAvg {
             return Ok(());
         }
-        let rule = "the server takes steps of its own only with the aggregation \"rl-avg\"";
+        let rule = "the server uses momentum and step size only with the aggregation \"rl-avg\"";
         let hint = "use `federated.aggregation = \"rl-avg\"`";
         if self.server_momentum > 0.0 {
             let found = format!("`federated.server_momentum` is {}", self.server_momentum);
@@ -96,7 +97,7 @@ impl Federated {
         Ok(())
     }
 
-    /// With an explicit map the names are known, so that a slip in one can be found.
+    /// Checks names of clients against a table of clients, which finds misspelt ones.
     fn check_epochs_local(&self) -> Result<(), Conflict> {
         let Clients::Explicit(map) = &self.clients else { return Ok(()) };
         let Some(name) = self.epochs_local.clients.keys().find(|name| !map.contains_key(*name)) else {

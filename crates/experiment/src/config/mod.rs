@@ -1,4 +1,4 @@
-//! The one file that says what an experiment is.
+//! The configuration of an experiment: one TOML file.
 //!
 //! ```
 //! use fedspd_experiment::config::Config;
@@ -64,60 +64,60 @@ use self::rules::Rules;
 use self::tree::{File, Kind, Node};
 use crate::error::hexadecimal;
 
-/// The newest version of the file.
+/// The newest version of the file format.
 pub const NEWEST_VERSION: i64 = 1;
 
-/// An experiment of fedspd.
+/// Configuration of an experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// The version of this file.
+    /// Version of the file format.
     #[serde(default = "newest_version")]
     #[schemars(range(min = 1, max = 1))]
     pub version: i64,
-    /// Who trains with whom.
+    /// Training mode.
     #[serde(default)]
     pub mode: Mode,
-    /// Which trials.
+    /// Source and selection of trials.
     pub data: Data,
-    /// From a trial to matrices.
+    /// Estimation of covariance matrices from trials.
     #[serde(default)]
     pub covariance: Covariance,
-    /// What takes differences between subjects away before training.
+    /// Alignment of subjects before training.
     #[serde(default)]
     pub align: Align,
-    /// The network.
+    /// Network.
     #[serde(default)]
     pub model: ModelSettings,
-    /// How a client trains.
+    /// Local training of a client.
     #[serde(default)]
     pub train: Train,
-    /// Clients, rounds and what the server does with their replies.
+    /// Clients, rounds and aggregation.
     #[serde(default)]
     pub federated: Federated,
-    /// Which trials train, which choose, which judge.
+    /// Split into training, validation and test trials.
     #[serde(default)]
     pub split: Split,
-    /// How it is run.
+    /// Seeds, threads and intervals.
     #[serde(default)]
     pub run: Run,
 }
 
-/// Who trains with whom.
+/// Training mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
-    /// Clients train by themselves and average what they learnt, round by round.
+    /// Clients train locally. The server averages their models after every round.
     #[default]
     Federated,
-    /// One client holds everything.
+    /// One client holds all trials.
     Centralised,
-    /// Each client trains alone.
+    /// Each client trains a model of its own.
     Local,
 }
 
 impl Mode {
-    /// Its name in settings and results.
+    /// Returns the name in settings and results.
     pub fn name(self) -> &'static str {
         match self {
             Self::Federated => "federated",
@@ -132,7 +132,7 @@ fn newest_version() -> i64 {
 }
 
 impl Config {
-    /// The defaults, for data of this name.
+    /// Creates a configuration with all defaults, for data of this name.
     pub fn new(data: impl Into<String>) -> Self {
         Self {
             version: NEWEST_VERSION,
@@ -149,9 +149,10 @@ impl Config {
         .resolved()
     }
 
-    /// Reads a file, puts overrides in the place of its values, and checks the outcome. The name of the file is for messages.
+    /// Parses a file, applies overrides and checks the result. Messages use the name of the file.
     ///
-    /// What depends on the network (`model.precision`, `model.dropout`) is filled in, so that a saved configuration says all.
+    /// Fills in the defaults that depend on the network (`model.precision`, `model.dropout`), so
+    /// that a saved configuration is complete.
     ///
     /// # Errors
     /// The first fault, with its line and column or its override.
@@ -170,7 +171,7 @@ impl Config {
         Ok(config.resolved())
     }
 
-    /// Checks a configuration that was made by a program, by the rules for files.
+    /// Checks a configuration that a program made, by the rules for files.
     ///
     /// # Errors
     /// The first fault.
@@ -185,32 +186,35 @@ impl Config {
         self.consistent().map_err(|conflict| conflict.locate(&root))
     }
 
-    /// The whole configuration as TOML, with every key that has a value; parsing it gives an equal one.
+    /// Returns the configuration as TOML with every key that has a value. Parsing the text gives an
+    /// equal configuration.
     ///
-    /// What [`Config::check`] accepts can be written. If something else cannot, the text is a comment that says why.
+    /// Every configuration that [`Config::check`] accepts can be written. If another one cannot,
+    /// the text is a comment with the reason.
     pub fn to_toml(&self) -> String {
         toml::to_string(&self.clone().resolved())
             .unwrap_or_else(|fault| format!("# this configuration cannot be written as TOML: {fault}\n"))
     }
 
-    /// How many first trials of a held-out subject something is fitted on; none where there is nothing to fit.
+    /// Returns the number of first trials that a held-out subject is calibrated on. None without
+    /// alignment and without statistics in the network.
     pub(crate) fn calibration(&self) -> Option<usize> {
         let fits = self.align.kind != AlignKind::None || self.model.kind.has_statistics();
         self.align.calibration.filter(|_| fits)
     }
 
-    /// SHA-256 of all settings that have a say in results, in hexadecimal digits.
+    /// Returns the SHA-256 of all settings that affect results, in hexadecimal digits.
     pub fn hash(&self) -> String {
         let mut config = self.clone();
         (config.run.threads, config.run.checkpoint_every) = (0, 1);
-        // Runs from before these keys were there go on: they did what the defaults say.
+        // Runs from before these keys existed can be resumed: they behaved like the defaults.
         let text = config.to_toml().replace("validate_every = 1\n", "").replace("method = \"fedavg\"\n", "");
         hexadecimal(&Sha256::digest(text))
     }
 
-    /// The JSON Schema (draft 2020-12) of the file, for editors.
+    /// Returns the JSON Schema (draft 2020-12) of the file, for editors.
     pub fn schema() -> serde_json::Value {
-        // Without references: the parser walks the same schema.
+        // No references, because the parser walks the same schema.
         let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
         settings.into_generator().into_root_schema_for::<Self>().to_value()
     }
@@ -222,7 +226,7 @@ impl Config {
     }
 }
 
-/// Before all else: a newer file has keys that are not known here.
+/// Checks the version first, because a newer file may have unknown keys.
 fn check_version(root: &Node) -> Result<(), ConfigError> {
     match root.find(&["version"]) {
         Some(Node { value: Kind::Leaf(Value::Integer(found)), place, .. }) if *found != NEWEST_VERSION => {

@@ -1,8 +1,9 @@
-//! What was perhaps meant.
+//! Suggestions for misspelt words.
 
-/// The candidate most like a word, if one is like it.
+/// Returns the candidate most similar to a word, if one is similar enough.
 ///
-/// Up to a third of the letters may differ (two neighbours that changed places count once); a word may also be the beginning of a candidate.
+/// Up to a third of the letters may differ; two swapped neighbours count once. A word of three
+/// letters or more may also be the beginning of a candidate.
 pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let plain = |text: &str| text.to_lowercase().replace(['_', '-', ' '], "");
     let word = plain(word);

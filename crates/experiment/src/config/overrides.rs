@@ -1,4 +1,4 @@
-//! `--set a.b=c`.
+//! Overrides of the command line: `--set a.b=c`.
 
 use std::str::FromStr;
 
@@ -12,24 +12,25 @@ use super::tree::{Kind, Node, Right, key_path};
 
 /// A value that replaces one of the file, written `a.b=c`.
 ///
-/// What is right of the equals sign is TOML; a word that is not is text, so that `federated.aggregation=rl-avg` needs no quotes.
+/// The text after the equals sign is TOML. A word that is not TOML is text, so that
+/// `federated.aggregation=rl-avg` needs no quotes.
 #[derive(Clone, Debug)]
 pub struct Override {
-    /// All of it, for messages.
+    /// The whole override, for messages.
     whole: String,
     path: Vec<String>,
-    /// What is right of the equals sign, as it is written.
+    /// The text after the equals sign.
     text: String,
     node: Node,
 }
 
 impl Override {
-    /// The key, such as `federated.rounds`.
+    /// Returns the key, such as `federated.rounds`.
     pub fn key(&self) -> String {
         self.path.join(".")
     }
 
-    /// Whether it is of this key, or of one above it.
+    /// Whether it sets this key or a table that contains it.
     pub(crate) fn is_of(&self, key: &[&str]) -> bool {
         self.path.len() <= key.len() && self.path.iter().zip(key).all(|(step, other)| step == other)
     }
@@ -37,7 +38,7 @@ impl Override {
     /// Puts the value into a configuration.
     pub(crate) fn apply(&self, root: &mut Node, rules: &Rules) {
         let mut node = self.node.clone();
-        // Where only text can be, `data.subjects=4` means the text 4.
+        // If a key takes only text, `data.subjects=4` means the text "4".
         if !matches!(node.value, Kind::Leaf(Value::String(_))) && rules.wants_text(&self.path) {
             node.value = Kind::Leaf(Value::String(self.text.clone()));
         }
@@ -58,7 +59,7 @@ impl FromStr for Override {
         if text.is_empty() {
             return Err(refuse("no value after the equals sign"));
         }
-        let path = path(key).ok_or_else(|| refuse("something that is no key before the equals sign"))?;
+        let path = path(key).ok_or_else(|| refuse("an invalid key before the equals sign"))?;
         let dotted = path.iter().fold(String::new(), |path, step| key_path(&path, step));
         let node = match DeValue::parse(text) {
             Ok(value) => Node::new(&Right { whole, text }, &value, &dotted)?,
@@ -78,7 +79,7 @@ impl std::fmt::Display for Override {
     }
 }
 
-/// The steps of a dotted key.
+/// Splits a dotted key into its steps.
 fn path(key: &str) -> Option<Vec<String>> {
     let document = format!("{key} = 0");
     let mut table = DeTable::parse(&document).ok()?.into_inner();

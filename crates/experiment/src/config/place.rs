@@ -1,8 +1,8 @@
-//! Where something is written.
+//! Places of keys and values.
 
 use std::fmt;
 
-/// Where a key or a value is written.
+/// Place of a key or a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
     /// In a file. Lines and columns count from one, columns in characters.
@@ -21,7 +21,7 @@ pub enum Place {
 }
 
 impl Place {
-    /// The place of the byte at an offset.
+    /// Returns the place of the byte at an offset.
     pub(crate) fn of_offset(file: &str, text: &str, offset: usize) -> Self {
         let before = text.get(..offset).unwrap_or(text);
         let line = before.matches('\n').count() + 1;

@@ -1,5 +1,5 @@
-//! The rules that a value keeps by itself: known keys, types, choices and ranges, read from the JSON Schema of the types. What editors are told and
-//! what the parser asks for is thus the same.
+//! Rules for single values: known keys, types, choices and ranges. They come from the JSON Schema
+//! of the types, so editors and the parser apply the same rules.
 
 use fedspd_eeg::Estimator;
 use fedspd_eeg::dataset::Selection;
@@ -33,7 +33,7 @@ impl Rules {
         check_required(&self.schema, Some(root), "", file)
     }
 
-    /// Whether the value at a path can only be text.
+    /// Whether the value at a path must be text.
     pub(crate) fn wants_text(&self, path: &[String]) -> bool {
         let mut schema = &self.schema;
         for step in path {
@@ -95,7 +95,8 @@ impl Rules {
         Ok(())
     }
 
-    /// The key that was perhaps meant: of this table, or the same word in another, or a word like it.
+    /// Suggests a key: a similar one of this table, the same one of another table, or a similar one
+    /// of another table.
     fn meant(&self, word: &str, choices: &[String]) -> Option<String> {
         let mut all = Vec::new();
         collect_keys(&self.schema, "", &mut all);
@@ -111,7 +112,7 @@ impl Rules {
     }
 }
 
-/// The ways in which a value may be written.
+/// Returns the allowed forms of a value.
 fn forms(schema: &Json) -> Vec<&Json> {
     match schema.get("anyOf").and_then(Json::as_array) {
         Some(list) => list.iter().flat_map(forms).collect(),
@@ -119,7 +120,7 @@ fn forms(schema: &Json) -> Vec<&Json> {
     }
 }
 
-/// The words that a form lists.
+/// Returns the choices of a form.
 fn choices(form: &Json) -> Vec<String> {
     let word = |value: &Json| value.as_str().map(str::to_owned);
     if let Some(words) = form.get("enum").and_then(Json::as_array) {
@@ -175,7 +176,7 @@ fn refusal(node: &Node, path: &str, expected: String, hint: Option<String>) -> C
     }
 }
 
-/// NaN and infinities are numbers of TOML, but of no key.
+/// Checks the range of a number. TOML allows NaN and infinities, but no key does.
 fn check_range(form: &Json, node: &Node, path: &str, number: f64) -> Result<(), ConfigError> {
     let limit = |name: &str| form.get(name).and_then(Json::as_f64);
     let inside = number.is_finite()
@@ -204,7 +205,7 @@ fn unknown_value(node: &Node, path: &str, text: &str, choices: Vec<String>) -> C
     }
 }
 
-/// Texts with a grammar of their own. A format that is not known here is one for editors.
+/// Checks texts with a syntax of their own. Other formats are for editors.
 fn check_format(form: &Json, node: &Node, path: &str) -> Result<(), ConfigError> {
     let format = form.get("format").and_then(Json::as_str);
     match (format, &node.value) {
@@ -244,7 +245,7 @@ fn check_length(form: &Json, node: &Node, path: &str) -> Result<(), ConfigError>
     if inside { Ok(()) } else { Err(refusal(node, path, describe(form), None)) }
 }
 
-/// A key that must be there, also one of a table that is not there itself.
+/// Checks required keys, including those of missing tables.
 fn check_required(schema: &Json, node: Option<&Node>, path: &str, file: &str) -> Result<(), ConfigError> {
     for key in schema.get("required").and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str)
     {
@@ -254,7 +255,7 @@ fn check_required(schema: &Json, node: Option<&Node>, path: &str, file: &str) ->
         if found.is_none() && types(schema) != ["object"] {
             let hint = (schema.get("format").and_then(Json::as_str) == Some("source")).then(|| {
                 let names = Source::names().join(", ");
-                format!("say which data: {names}, or the path of a file that ends in .toml or .npz")
+                format!("name the data: {names}, or the path of a .toml or .npz file")
             });
             return Err(ConfigError::Missing { key: path, file: file.to_owned(), hint });
         }
@@ -263,7 +264,7 @@ fn check_required(schema: &Json, node: Option<&Node>, path: &str, file: &str) ->
     Ok(())
 }
 
-/// What a value may be, in words.
+/// Describes the allowed values in words.
 fn describe(form: &Json) -> String {
     let choices = choices(form);
     if !choices.is_empty() {
@@ -286,7 +287,7 @@ fn describe(form: &Json) -> String {
     types(form).iter().map(one).collect::<Vec<_>>().join(" or ")
 }
 
-/// The members of a list, in words.
+/// Describes the members of a list in words.
 fn members(form: &Json) -> String {
     let limit = |name: &str| form.get(name).and_then(Json::as_u64);
     let count = match (limit("minItems"), limit("maxItems")) {
@@ -304,9 +305,9 @@ fn members(form: &Json) -> String {
     count + &types(item).iter().map(one).collect::<Vec<_>>().join(" or ")
 }
 
-/// A range, in words, to be put after a noun.
+/// Describes a range in words, to follow a noun.
 fn range(form: &Json) -> String {
-    // As the schema has them: a 64-bit limit has more digits than a float.
+    // Limits as the schema has them, because a 64-bit limit has more digits than a float.
     let limit = |name: &str| match form.get(name)? {
         Json::Number(number) if number.is_f64() => number.as_f64().map(|number| number.to_string()),
         number => Some(number.to_string()),
@@ -327,7 +328,7 @@ fn range(form: &Json) -> String {
     }
 }
 
-/// How a value of the wrong type would be written in the right one, if it is clear what was meant.
+/// Suggests how to write a value of the wrong type, if the meaning is clear.
 fn rewritten(forms: &[&Json], node: &Node, path: &str) -> Option<String> {
     let fits = |value: Value| {
         let node = Node::of_program(value);
@@ -345,7 +346,7 @@ fn rewritten(forms: &[&Json], node: &Node, path: &str) -> Option<String> {
             let pairs = forms.iter().any(|form| form.get("minItems").is_some());
             match (pairs, path.ends_with(']')) {
                 (true, true) => {
-                    Some("even one alone is written in two pairs of brackets, as in [[8, 32]]".to_owned())
+                    Some("write a single one in two pairs of brackets, as in [[8, 32]]".to_owned())
                 }
                 (true, false) => None,
                 (false, _) => Some(format!("write it in brackets: [{}]", node.shown)),

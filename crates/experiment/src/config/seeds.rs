@@ -1,4 +1,4 @@
-//! `run.seeds`: one run for each.
+//! `run.seeds`: seeds, one run each.
 
 use std::borrow::Cow;
 use std::str::FromStr;
@@ -6,17 +6,17 @@ use std::str::FromStr;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
-/// The largest number of seeds: more is a slip of the finger.
+/// The largest number of seeds. More are probably a typing error.
 const MOST: u64 = 10_000;
-/// The largest seed: what a TOML integer can hold.
+/// The largest seed: the largest integer of TOML.
 const LARGEST: u64 = i64::MAX as u64;
 
-/// Seeds, one run for each, in order.
+/// Seeds, one run each, in order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Written", into = "Written")]
 pub struct Seeds(Vec<u64>);
 
-/// As it is written: a list, a number or a text.
+/// The forms in a file: a list, a number or text.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(untagged)]
 enum Written {
@@ -26,20 +26,20 @@ enum Written {
 }
 
 impl Seeds {
-    /// The seeds of a list.
+    /// Checks a list of seeds.
     ///
     /// # Errors
-    /// A sentence if there are none, one is there twice or too large, or there are too many.
+    /// A message if the list is empty or too long, or if a seed appears twice or is too large.
     pub fn new(seeds: Vec<u64>) -> Result<Self, String> {
         if seeds.is_empty() {
-            return Err("there is no seed in it".to_owned());
+            return Err("the list is empty".to_owned());
         }
         if seeds.len() as u64 > MOST {
             return Err(format!("there are {} seeds, more than {MOST}", seeds.len()));
         }
         let mut seen = std::collections::HashSet::new();
         if let Some(twice) = seeds.iter().find(|seed| !seen.insert(**seed)) {
-            return Err(format!("seed {twice} is there twice"));
+            return Err(format!("seed {twice} appears twice"));
         }
         match seeds.iter().find(|seed| **seed > LARGEST) {
             Some(large) => Err(format!("seed {large} is above {LARGEST}")),
@@ -47,7 +47,7 @@ impl Seeds {
         }
     }
 
-    /// The seeds.
+    /// Returns the seeds.
     pub fn as_slice(&self) -> &[u64] {
         &self.0
     }
@@ -65,14 +65,16 @@ impl FromStr for Seeds {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let number = |text: &str| {
-            text.trim().parse::<u64>().map_err(|_| format!("`{}` is not a whole number from 0", text.trim()))
+            text.trim()
+                .parse::<u64>()
+                .map_err(|_| format!("`{}` is not a whole number of at least 0", text.trim()))
         };
         let Some((first, end)) = text.split_once("..") else {
             return Self::new(vec![number(text)?]);
         };
         let (first, end) = (number(first)?, number(end)?);
         if first >= end {
-            return Err(format!("the range {first}..{end} is empty: its end is not part of it"));
+            return Err(format!("the range {first}..{end} is empty, because its end is excluded"));
         }
         if end - first > MOST {
             return Err(format!("the range {first}..{end} has {} seeds, more than {MOST}", end - first));
@@ -123,10 +125,10 @@ mod tests {
         let seeds = |text: &str| text.parse::<Seeds>().map(|seeds| seeds.0);
         assert_eq!(seeds("0..3"), Ok(vec![0, 1, 2]));
         assert_eq!(seeds("4"), Ok(vec![4]));
-        assert_eq!(seeds("3..3").unwrap_err(), "the range 3..3 is empty: its end is not part of it");
-        assert_eq!(seeds("a").unwrap_err(), "`a` is not a whole number from 0");
+        assert_eq!(seeds("3..3").unwrap_err(), "the range 3..3 is empty, because its end is excluded");
+        assert_eq!(seeds("a").unwrap_err(), "`a` is not a whole number of at least 0");
         assert_eq!(seeds("0..20000").unwrap_err(), "the range 0..20000 has 20000 seeds, more than 10000");
-        assert_eq!(Seeds::new(vec![1, 2, 1]).unwrap_err(), "seed 1 is there twice");
-        assert_eq!(Seeds::new(vec![]).unwrap_err(), "there is no seed in it");
+        assert_eq!(Seeds::new(vec![1, 2, 1]).unwrap_err(), "seed 1 appears twice");
+        assert_eq!(Seeds::new(vec![]).unwrap_err(), "the list is empty");
     }
 }

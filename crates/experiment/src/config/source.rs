@@ -1,24 +1,24 @@
-//! Where trials come from.
+//! Sources of trials.
 
 use std::path::PathBuf;
 
-/// Where trials come from, as `data.name` says.
+/// Source of trials, named by `data.name`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     /// The embedded covariances of ten subjects of `PhysionetMI`.
     Sample,
-    /// Trials that are made to order.
+    /// Synthetic data.
     Generated,
     /// A built-in dataset, by its name.
     Registry(String),
-    /// A dataset by the file that defines it.
+    /// A dataset, by the file that defines it.
     Definition(PathBuf),
     /// A file of prepared trials or covariances.
     Npz(PathBuf),
 }
 
 impl Source {
-    /// What a name stands for, if it stands for something.
+    /// Returns the source of a name, if the name is known.
     pub fn of_name(name: &str) -> Option<Self> {
         match name {
             "sample" => Some(Self::Sample),
@@ -29,7 +29,7 @@ impl Source {
         }
     }
 
-    /// The names that are not files.
+    /// Returns all names that are not files.
     pub fn names() -> Vec<String> {
         ["sample", "generated"].map(str::to_owned).into_iter().chain(registry()).collect()
     }
@@ -39,7 +39,8 @@ fn extension_is(name: &str, extension: &str) -> bool {
     std::path::Path::new(name).extension().is_some_and(|found| found == extension)
 }
 
-/// The built-in datasets. Their definitions are part of the program, and a test of theirs keeps them sound.
+/// Returns the names of the built-in datasets. Their definitions are part of the program and are
+/// tested.
 fn registry() -> Vec<String> {
     let definitions = fedspd_eeg::dataset::built_in().unwrap_or_default();
     definitions.into_iter().map(|definition| definition.name).collect()

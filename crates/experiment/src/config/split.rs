@@ -1,4 +1,4 @@
-//! `[split]`: which trials train, which choose, which judge.
+//! `[split]`: the split into training, validation and test trials.
 
 use fedspd_eeg::dataset::Selection;
 use schemars::JsonSchema;
@@ -6,47 +6,49 @@ use serde::{Deserialize, Serialize};
 
 use super::conflict::Conflict;
 
-/// How far shares may be from adding up to 1.
+/// Tolerance of the sum of the shares, which must be 1.
 const SUM_TOLERANCE: f64 = 1e-9;
 
-/// Which trials train, which choose, which judge.
+/// Split into training, validation and test trials.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Split {
-    /// How the trials of a client are divided.
+    /// Split of the trials of a client.
     pub kind: SplitKind,
-    /// Stratified: the share of trials to train with.
+    /// Share of training trials.
     #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
     pub train: f64,
-    /// Stratified: the share that steers the learning rate and early stopping.
+    /// Share of validation trials, which control the learning rate and early stopping.
     #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
     pub val: f64,
-    /// Stratified: the share that is touched for reporting only; 0 where others report.
+    /// Stratified: share of test trials, which are used for reporting only. 0: no test.
     #[schemars(extend("minimum" = 0, "exclusiveMaximum" = 1))]
     pub test: f64,
-    /// Leave-run-out: which fold is the test, counted from 0.
+    /// Leave-run-out: index of the test fold, counted from 0.
     pub fold: usize,
-    /// Leave-run-out: how many folds.
+    /// Leave-run-out: number of folds.
     #[schemars(range(min = 2, max = 1000))]
     pub folds: usize,
-    /// A seed for who has which trials and what they are for; each run's own seed if absent. With it, seeds differ in initial weights, batches and sampling alone.
+    /// Seed of the assignment to clients and of the split. Default: the seed of each run. If set,
+    /// runs differ only in initial weights, batches and sampling.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u64")]
     pub seed: Option<u64>,
-    /// Subjects that no client trains with, such as "11-12", for a score on unseen subjects.
+    /// Subjects that no client trains on, such as "11-12", for a score on unseen subjects.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String", extend("format" = "selection"))]
     pub held_out_subjects: Option<Selection>,
 }
 
-/// How the trials of a client are divided.
+/// Split of the trials of a client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SplitKind {
-    /// At random, in shares that are the same for every subject and label, as in the paper.
+    /// Random split with the same shares for every subject and label, as in the paper.
     #[default]
     Stratified,
-    /// Whole runs are held out, so that neighbours in time are never on both sides.
+    /// Holds out whole runs, so that trials close in time are never in both training and test. The
+    /// other trials are split in the ratio of `train` to `val`.
     LeaveRunOut,
 }
 
@@ -74,7 +76,7 @@ impl Split {
                 if (sum - 1.0).abs() <= SUM_TOLERANCE {
                     return Ok(());
                 }
-                // Twelve digits: 0.1 + 0.2 is 0.3 to a reader.
+                // Round to twelve digits, so that 0.1 + 0.2 reads 0.3.
                 let sum = (sum * 1e12).round() / 1e12;
                 let found =
                     format!("`split.train`, `val` and `test` are {train}, {val} and {test}, together {sum},");

@@ -1,62 +1,63 @@
-//! `[train]`: how a client trains.
+//! `[train]`: local training of a client.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How a client trains.
+/// Local training of a client.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Train {
-    /// The optimiser.
+    /// Optimiser.
     pub optimizer: OptimiserKind,
-    /// The first learning rate.
+    /// Initial learning rate.
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub lr: f64,
-    /// Trials of a batch.
+    /// Trials per batch.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub batch: usize,
-    /// Epochs of the modes centralised and local.
+    /// Centralised and local: largest number of epochs.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub epochs: usize,
-    /// How the learning rate changes, round by round or epoch by epoch.
+    /// Learning-rate schedule, by round (federated) or by epoch (centralised and local).
     pub scheduler: SchedulerKind,
-    /// Plateau: steps without a smaller validation loss that are tolerated.
+    /// Plateau: tolerated number of rounds or epochs without a smaller validation loss.
     pub patience: usize,
-    /// Plateau: what the learning rate is multiplied by.
+    /// Plateau: factor that multiplies the learning rate.
     #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
     pub factor: f64,
-    /// Cosine: the share of the first learning rate that is left at the end.
+    /// Cosine: final learning rate as a share of the initial one.
     #[schemars(range(min = 0, max = 1))]
     pub final_share: f64,
-    /// Centralised and local: epochs without a better validation macro-F1 before it ends; 0 never ends early.
+    /// Centralised and local: number of epochs without a better validation macro-F1 after which
+    /// training stops. 0: no early stopping.
     pub early_stop: usize,
 }
 
-/// The optimiser.
+/// Optimiser.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum OptimiserKind {
-    /// Adam; on Stiefel matrices through the tangent space, as in the paper.
+    /// Adam, on Stiefel matrices through the tangent space, as in the paper.
     #[default]
     Adam,
-    /// Adam with moments that are transported along the manifold.
+    /// Adam with moments transported along the manifold.
     RiemannianAdam,
     /// Stochastic gradient descent along the manifold.
     RiemannianSgd,
-    /// The landing method, which approaches the manifold without retractions.
+    /// Landing method, which approaches the manifold without retractions.
     Landing,
 }
 
-/// How the learning rate changes.
+/// Learning-rate schedule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SchedulerKind {
-    /// It is multiplied by a factor when the validation loss has stopped falling.
+    /// Multiplies the learning rate by `factor` when the validation loss stops falling.
     #[default]
     Plateau,
-    /// It falls along half a cosine wave.
+    /// Lowers the learning rate along half a cosine wave.
     Cosine,
-    /// It stays.
+    /// Keeps the learning rate.
     Constant,
 }
 

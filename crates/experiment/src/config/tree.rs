@@ -1,4 +1,4 @@
-//! A parsed configuration in which every key and value knows where it is written.
+//! A parsed configuration with the place of every key and value.
 
 use toml::de::{DeTable, DeValue};
 use toml::{Spanned, Value};
@@ -6,22 +6,22 @@ use toml::{Spanned, Value};
 use super::error::ConfigError;
 use super::place::Place;
 
-/// What is shown of a value in a message, in characters.
+/// The longest value in a message, in characters.
 const SHOWN: usize = 60;
 
-/// A value and where it is written.
+/// A value and its place.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     pub(crate) place: Place,
-    /// As it is written.
+    /// The text of the value.
     pub(crate) shown: String,
     pub(crate) value: Kind,
 }
 
-/// What a node holds.
+/// The content of a node.
 #[derive(Clone, Debug)]
 pub(crate) enum Kind {
-    /// In the order of the file: the first fault is reported first.
+    /// Entries in the order of the file, so that the first fault is reported first.
     Table(Vec<Entry>),
     Array(Vec<Node>),
     Leaf(Value),
@@ -31,16 +31,16 @@ pub(crate) enum Kind {
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub(crate) key: String,
-    /// Where the key is written; its node has the place of the value.
+    /// Place of the key. The node has the place of the value.
     pub(crate) place: Place,
     pub(crate) node: Node,
 }
 
-/// A text and how places in it are called.
+/// A text with named places.
 pub(crate) trait Origin {
-    /// The place of the byte at an offset.
+    /// Returns the place of the byte at an offset.
     fn place(&self, offset: usize) -> Place;
-    /// The text itself.
+    /// Returns the text.
     fn text(&self) -> &str;
 }
 
@@ -64,7 +64,7 @@ impl Origin for File<'_> {
 pub(crate) struct Right<'a> {
     /// The whole override.
     pub(crate) whole: &'a str,
-    /// What is right of the equals sign.
+    /// The text after the equals sign.
     pub(crate) text: &'a str,
 }
 
@@ -79,7 +79,7 @@ impl Origin for Right<'_> {
 }
 
 impl Node {
-    /// A file.
+    /// Parses a file.
     ///
     /// # Errors
     /// [`ConfigError::Syntax`], and [`ConfigError::Value`] for an integer beyond 64 bits.
@@ -92,7 +92,7 @@ impl Node {
         Ok(Self { value, ..Self::empty_table(file.place(0)) })
     }
 
-    /// A value of TOML.
+    /// Converts a value of TOML.
     ///
     /// # Errors
     /// [`ConfigError::Value`] for an integer beyond 64 bits.
@@ -102,7 +102,7 @@ impl Node {
         path: &str,
     ) -> Result<Self, ConfigError> {
         let place = origin.place(value.span().start);
-        // The span of a table is its header or all that is in it: neither is what a message is about.
+        // The span of a table is its header or its whole content. A message should show neither.
         let shown = match value.get_ref() {
             DeValue::Table(_) => "a table".to_owned(),
             _ => abridged(origin.text().get(value.span()).unwrap_or_default()),
@@ -151,7 +151,7 @@ impl Node {
         entries.into_iter().map(entry).collect::<Result<_, _>>().map(Kind::Table)
     }
 
-    /// A value made by a program.
+    /// Converts a value that a program made.
     pub(crate) fn of_program(value: Value) -> Self {
         let shown = abridged(&value.to_string());
         let value = match value {
@@ -167,7 +167,7 @@ impl Node {
         Self { place: Place::Program, shown, value }
     }
 
-    /// The node at the end of a path; steps into a list are numbers.
+    /// Finds the node at the end of a path. Steps into a list are numbers.
     pub(crate) fn find<S: AsRef<str>>(&self, path: &[S]) -> Option<&Self> {
         let Some((step, rest)) = path.split_first() else { return Some(self) };
         let step = step.as_ref();
@@ -179,7 +179,7 @@ impl Node {
         next.and_then(|next| next.find(rest))
     }
 
-    /// Puts a node at the end of a path, in place of what is there.
+    /// Replaces the node at the end of a path.
     pub(crate) fn replace(&mut self, path: &[String], node: Self) {
         let Some((step, rest)) = path.split_first() else {
             *self = node;
@@ -191,7 +191,7 @@ impl Node {
         let Kind::Table(entries) = &mut self.value else { return };
         let place = node.place.clone();
         if let Some(entry) = entries.iter_mut().find(|entry| entry.key == *step) {
-            // A message about the key now means the override.
+            // A message about the key must now name the override.
             if rest.is_empty() {
                 entry.place = place;
             }
@@ -207,7 +207,7 @@ impl Node {
         Self { place, shown: "a table".to_owned(), value: Kind::Table(Vec::new()) }
     }
 
-    /// The value without its places.
+    /// Returns the value without places.
     pub(crate) fn to_value(&self) -> Value {
         match &self.value {
             Kind::Table(entries) => {
@@ -219,19 +219,19 @@ impl Node {
     }
 }
 
-/// The path of a key of a table, quoted as TOML asks for it.
+/// Returns the path of a key in a table, quoted where TOML needs it.
 pub(crate) fn key_path(table: &str, key: &str) -> String {
     let bare = !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
     let key = if bare { key.to_owned() } else { format!("{key:?}") };
     if table.is_empty() { key } else { format!("{table}.{key}") }
 }
 
-/// The path of an item of a list.
+/// Returns the path of an item of a list.
 pub(crate) fn item_path(list: &str, index: usize) -> String {
     format!("{list}[{index}]")
 }
 
-/// One line of what may be long.
+/// Shortens text to one line.
 fn abridged(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(SHOWN) {

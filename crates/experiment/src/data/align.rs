@@ -16,9 +16,9 @@ pub(crate) struct Subject {
     apply: Vec<usize>,
 }
 
-/// The subjects of all clients and the held-out ones. The reference of a subject is fitted on its
-/// training trials or on all of its trials; that of a held-out subject on all of its trials or the
-/// first few. Labels are never used.
+/// Returns the subjects of all clients and the held-out ones. The reference of a subject is fitted
+/// on its training trials or on all its trials. For a held-out subject it is fitted on all trials
+/// or the first few. Labels are never used.
 pub(crate) fn subjects(align: &Align, about: &About, design: &Design) -> Vec<Subject> {
     let of_clients = design.clients.iter().zip(&design.shards).flat_map(|(client, shard)| {
         client.subjects.iter().map(move |subject| {
@@ -40,9 +40,9 @@ pub(crate) fn subjects(align: &Align, about: &About, design: &Design) -> Vec<Sub
 
 /// Covariances after alignment, and the references.
 pub(crate) struct Aligned<'a> {
-    /// Borrowed where nothing was aligned.
+    /// Borrowed without alignment.
     pub(crate) covariances: Cow<'a, Covariances>,
-    /// The trials of each subject, ascending, and its reference; none where nothing was aligned.
+    /// The trials of each subject, ascending, and its reference; empty without alignment.
     pub(crate) references: Vec<(Vec<usize>, Recentring)>,
 }
 
@@ -70,8 +70,8 @@ pub(crate) fn covariances(
     Ok(Aligned { covariances: Cow::Owned(aligned), references })
 }
 
-/// Aligns and scales trials; returns their numbers and their unit. It holds one trial at a time in
-/// double precision, beside the data.
+/// Aligns and scales trials. Returns their numbers and their unit. It copies one trial at a time in
+/// double precision.
 pub(crate) fn trials<T: Real>(
     kind: AlignKind,
     z_score: bool,
@@ -108,7 +108,8 @@ mod tests {
 
     use super::*;
 
-    /// The same numbers as if all trials were aligned, scaled and then converted, with the memory of the result alone.
+    /// The numbers equal those of alignment, scaling and conversion of all trials at once. Memory
+    /// is that of the result.
     #[test]
     fn trials_are_converted_one_by_one() {
         let (channels, length, count) = (4, 50, 60);
@@ -128,7 +129,7 @@ mod tests {
         };
         let numbers = (0..count * length * channels).map(|i| ((i * i) as f64 * 0.37).sin()).collect();
         let data = Trials::new(about, length, numbers).unwrap();
-        // The last subject belongs to nobody.
+        // The last subject is in no group.
         let subject = |number: usize| Subject {
             fit: (20 * number..20 * number + 12).collect(),
             apply: (20 * number..20 * number + 20).collect(),

@@ -31,7 +31,7 @@ pub struct Dataset {
     pub excluded: Vec<ExcludedSubject>,
 }
 
-/// The numbers of trials, of one of two kinds.
+/// The numbers of trials: covariances or samples.
 pub enum Content {
     /// Covariance matrices.
     Covariances(Covariances),
@@ -40,7 +40,7 @@ pub enum Content {
 }
 
 impl Content {
-    /// Classes, channels and origins.
+    /// Returns classes, channels and origins.
     pub fn about(&self) -> &About {
         match self {
             Self::Covariances(covariances) => &covariances.about,
@@ -48,7 +48,7 @@ impl Content {
         }
     }
 
-    /// The shape of the trials, as networks are built for it.
+    /// Returns the shape of the trials, for which networks are built.
     pub(crate) fn shape(&self) -> InputShape {
         let about = self.about();
         let (inputs, samples) = match self {
@@ -59,7 +59,7 @@ impl Content {
         InputShape { channels, inputs, samples, sfreq: about.sfreq, classes }
     }
 
-    /// All numbers, one trial after the other.
+    /// Returns all numbers, one trial after the other.
     pub(crate) fn into_numbers(self) -> Vec<f64> {
         match self {
             Self::Covariances(covariances) => covariances.into_matrices(),
@@ -69,14 +69,14 @@ impl Content {
         }
     }
 
-    /// Checks that a network reads such data, and that matrices are covariances.
+    /// Checks that the network reads such data and that matrices are covariances.
     pub(crate) fn check(&self, name: &str, model: ModelKind) -> Result<(), Error> {
         let unsuitable = |kind| Error::Unsuitable { data: name.to_owned(), kind, model };
         match (self, model.reads()) {
             (Self::Covariances(covariances), Input::Covariances) => check_spectra(name, covariances),
             (Self::Trials(_), Input::Samples) => Ok(()),
             (Self::Covariances(_), Input::Samples) => Err(unsuitable("covariances")),
-            (Self::Trials(_), Input::Covariances) => Err(unsuitable("trials with all their samples")),
+            (Self::Trials(_), Input::Covariances) => Err(unsuitable("raw trials")),
         }
     }
 }
@@ -91,21 +91,22 @@ impl From<Prepared> for Content {
 }
 
 impl Dataset {
-    /// Trials in memory, for a network.
+    /// Creates a dataset of trials in memory, for a network.
     ///
     /// # Errors
-    /// [`Error::Unsuitable`] if the network does not read such trials, [`Error::NotCovariance`] for matrices that are none.
+    /// [`Error::Unsuitable`] if the network does not read such trials; [`Error::NotCovariance`] for
+    /// matrices that are not covariances.
     pub fn given(name: &str, content: Content, model: ModelKind) -> Result<Self, Error> {
         content.check(name, model)?;
         Ok(Self { name: name.to_owned(), content, excluded: Vec::new() })
     }
 
-    /// Classes, channels and origins.
+    /// Returns classes, channels and origins.
     pub fn about(&self) -> &About {
         self.content.about()
     }
 
-    /// SHA-256 of all numbers, labels and names. It does not depend on the file they came from.
+    /// Returns the SHA-256 of all numbers, labels and names. It does not depend on their file.
     pub fn sha256(&self) -> String {
         let mut hash = Sha256::new();
         let about = self.about();
@@ -131,7 +132,7 @@ impl Dataset {
 /// Loads or generates the trials of a configuration.
 ///
 /// # Errors
-/// Those of reading and preparing; [`Error::Unsuitable`] if they are not what the network reads.
+/// Faults in reading and preparing; [`Error::Unsuitable`] if the network does not read such data.
 pub fn load(config: &Config, progress: &impl Progress) -> Result<Dataset, Error> {
     let source = config.data.source()?;
     let name = dataset_name(config, &source);
@@ -154,7 +155,7 @@ pub fn load(config: &Config, progress: &impl Progress) -> Result<Dataset, Error>
     Ok(Dataset { name, content, excluded })
 }
 
-/// The name of the data in results.
+/// Returns the name of the data in results.
 pub(crate) fn dataset_name(config: &Config, source: &Source) -> String {
     match source {
         Source::Definition(path) | Source::Npz(path) => path
@@ -164,7 +165,7 @@ pub(crate) fn dataset_name(config: &Config, source: &Source) -> String {
     }
 }
 
-/// The files that the trials are made from; none of embedded and generated data.
+/// Returns the source files of the trials; none for embedded and synthetic data.
 pub(crate) fn source_files(config: &Config) -> Result<Vec<PathBuf>, Error> {
     match config.data.source()? {
         Source::Sample | Source::Generated => Ok(Vec::new()),
@@ -179,7 +180,8 @@ fn recording_files(config: &Config) -> Result<Vec<PathBuf>, Error> {
     Ok(files(&definition, &roots, &options)?)
 }
 
-/// The definition of a dataset with the changes of a configuration, and the folders of its files.
+/// Returns the definition of a dataset with the changes of a configuration, and the folders of its
+/// files.
 fn located(config: &Config) -> Result<(Definition, Vec<PathBuf>, PlanOptions), Error> {
     let data = &config.data;
     let mut definition = definition(&data.name)?;
@@ -189,7 +191,7 @@ fn located(config: &Config) -> Result<(Definition, Vec<PathBuf>, PlanOptions), E
     if let Some(band) = data.band {
         definition.band = Band::from(band);
     }
-    // The files of a dataset of one's own are usually beside its definition.
+    // The files of a custom dataset are usually next to its definition.
     let path = Path::new(&data.name);
     let beside = path.extension().and_then(|_| path.parent());
     let beside = beside.map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
@@ -230,7 +232,7 @@ fn recordings(
     Ok((content, excluded.collect()))
 }
 
-/// Synthetic data: subjects are the clients of a synthetic task.
+/// Generates synthetic data. Subjects are the clients of a synthetic task.
 fn generated(settings: &Generated, raw: bool) -> Result<Content, Error> {
     let Generated { subjects, trials, channels, classes, samples, sfreq, strength, shift } = *settings;
     let names = |what: &str, count: usize| (1..=count).map(|i| format!("{what} {i}")).collect();
@@ -308,7 +310,7 @@ fn select(config: &Config, content: Content, excluded: &mut Vec<ExcludedSubject>
         .collect();
     for subject in about.subjects() {
         if refused(&subject.to_owned()) {
-            let reason = "left out by `data.exclude`".to_owned();
+            let reason = "excluded by `data.exclude`".to_owned();
             excluded.push(ExcludedSubject { subject: subject.to_owned(), reason });
         }
     }

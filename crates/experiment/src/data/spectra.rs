@@ -5,14 +5,14 @@ use rayon::prelude::*;
 
 use crate::Error;
 
-/// Matrices that a thread checks at a time.
+/// Number of matrices that a thread checks at a time.
 const CHUNK: usize = 64;
 
 /// Checks that no matrix is zero or has a negative eigenvalue, up to rounding to single precision.
 /// Alignment would stop at such a matrix; without alignment, ReEig would hide it.
 ///
 /// # Errors
-/// [`Error::NotCovariance`] for the first that is none.
+/// [`Error::NotCovariance`] for the first such matrix.
 pub(crate) fn check_spectra(data: &str, covariances: &Covariances) -> Result<(), Error> {
     let n = covariances.about.channels.len();
     let chunks = covariances.matrices().par_chunks(CHUNK * n * n);
@@ -21,10 +21,10 @@ pub(crate) fn check_spectra(data: &str, covariances: &Covariances) -> Result<(),
     refuse(data, n, qualities.iter().flatten(), trial)
 }
 
-/// [`check_spectra`] for matrices whose spectra are known; `trial` names the trial of a matrix.
+/// Does [`check_spectra`] for matrices with known spectra. `trial` names the trial of a matrix.
 ///
 /// # Errors
-/// [`Error::NotCovariance`] for the first that is none.
+/// [`Error::NotCovariance`] for the first such matrix.
 pub(crate) fn refuse<'a>(
     data: &str,
     n: usize,

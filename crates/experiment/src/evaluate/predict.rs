@@ -1,4 +1,4 @@
-//! Predictions of a trained model, trial by trial: no prediction depends on another trial.
+//! Predictions of a trained model. No prediction depends on another trial.
 
 use std::ops::Range;
 use std::path::Path;
@@ -12,17 +12,17 @@ use crate::Error;
 use crate::data::refuse;
 use crate::train::{Visitor, Z_SCORE, with_saved_network};
 
-/// Trials of a batch, so that memory does not grow with the number of trials.
+/// Trials per batch, so that memory does not grow with the number of trials.
 const BATCH: usize = 64;
 
-/// A trained model, in double precision whatever its file has.
+/// A trained model, always in double precision.
 pub struct Predictor {
     manifest: Manifest,
     parameters: ParamSet<f64>,
 }
 
 impl Predictor {
-    /// Reads the bytes of a model file. The name is for messages.
+    /// Reads the bytes of a model file. Messages use the name.
     ///
     /// # Errors
     /// Those of [`fedspd_nn::file::decode`].
@@ -31,18 +31,19 @@ impl Predictor {
         Ok(Self { manifest, parameters })
     }
 
-    /// The manifest of the model file.
+    /// Returns the manifest of the model file.
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
     }
 
-    /// The parameters.
+    /// Returns the parameters.
     pub fn parameters(&self) -> &ParamSet<f64> {
         &self.parameters
     }
 
-    /// Computes the probabilities of the classes for each trial, row by row. `read` gives the numbers
-    /// of some trials, a few at a time: the matrices of a trial, or its samples with all channels each.
+    /// Computes the probabilities of the classes for each trial, row by row. `read` gives the
+    /// numbers of some trials, a few at a time: the matrices of a trial, or its samples with all
+    /// channels each.
     ///
     /// # Errors
     /// [`Error::Network`] for numbers that the network cannot read; [`Error::NotCovariance`] as in
@@ -55,7 +56,7 @@ impl Predictor {
         with_saved_network(&self.manifest.network, Probabilities { predictor: self, trials, read })
     }
 
-    /// The shape of the trials that the network reads.
+    /// Returns the shape of the trials that the network reads.
     fn shape(&self) -> InputShape {
         let (shape, classes) = (self.manifest.network.trial_shape(), self.manifest.classes.len());
         let (channels, sfreq) = (self.manifest.channels.len(), 1.0);
@@ -71,7 +72,7 @@ impl Predictor {
         }
     }
 
-    /// Metadata of a trial without a known origin.
+    /// Returns the metadata of a trial without a known origin.
     fn about(&self) -> About {
         let origin = Origin { label: 0, subject: "?".into(), session: "?".into(), run: "?".into() };
         About {
@@ -93,7 +94,7 @@ struct Probabilities<'a, R> {
 }
 
 impl<R: Fn(Range<usize>) -> Vec<f64>> Probabilities<'_, R> {
-    /// The numbers of a batch as the network reads them.
+    /// Returns the numbers of a batch as the network reads them.
     fn numbers(&self, shape: &InputShape, batch: Range<usize>) -> Result<Vec<f64>, Error> {
         let (first, mut numbers) = (batch.start, (self.read)(batch));
         if self.predictor.manifest.treatment.iter().any(|name| name == Z_SCORE) {
@@ -139,7 +140,7 @@ impl<R: Fn(Range<usize>) -> Vec<f64>> Visitor for Probabilities<'_, R> {
     }
 }
 
-/// A fault of a trial of a batch, with its index among all trials.
+/// Changes the index of a trial in a fault from that in its batch to that among all trials.
 fn counted_from(first: usize, mut fault: fedspd_nn::Error) -> Error {
     use fedspd_nn::Error::{Sample, Trial};
     if let Trial { trial, .. } | Sample { trial, .. } = &mut fault {

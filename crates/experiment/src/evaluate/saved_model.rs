@@ -1,4 +1,4 @@
-//! A saved model on other data.
+//! Evaluation of a saved model on other data.
 
 use std::path::{Path, PathBuf};
 
@@ -19,13 +19,14 @@ use crate::train::{Visitor, Z_SCORE, with_saved_network};
 pub struct ModelScores {
     /// The names of the classes.
     pub classes: Vec<String>,
-    /// All trials together.
+    /// The confusion matrix of all trials.
     pub confusion: Confusion,
     /// The mean cross-entropy.
     pub loss: f64,
-    /// Each subject.
+    /// The confusion matrix of each subject.
     pub subjects: Vec<(String, Confusion)>,
-    /// Whether statistics were fitted to the data, as a network with local batch normalisation needs.
+    /// Whether statistics were fitted to the data, as a network with local batch normalisation
+    /// needs.
     pub calibrated: bool,
 }
 
@@ -33,7 +34,7 @@ pub struct ModelScores {
 /// trials first, without labels.
 ///
 /// # Errors
-/// Faults of either file; [`Error::Foreign`] if they do not go together, [`Error::Alignment`] if the
+/// Faults of either file; [`Error::Foreign`] if they do not match; [`Error::Alignment`] if the
 /// network does not read the data that the alignment changes.
 pub fn evaluate_model(model: &Path, data: &Path, align: AlignKind) -> Result<ModelScores, Error> {
     let (manifest, parameters) = file::load::<f64>(model)?;
@@ -66,10 +67,10 @@ pub fn evaluate_model(model: &Path, data: &Path, align: AlignKind) -> Result<Mod
     with_saved_network(&manifest.network, scores)
 }
 
-/// The model of a run with one seed.
+/// Returns the model of a run with one seed.
 ///
 /// # Errors
-/// Faults of the folder; [`Error::NoModel`] with the reason why there is no model, or not the one.
+/// Faults of the folder; [`Error::NoModel`] with the reason if there is not exactly one model.
 pub fn model_of_run(folder: &Path) -> Result<PathBuf, Error> {
     let folder = RunFolder::open(folder)?;
     let seeds = fedspd_run::Manifest::read(&folder.manifest())?.seeds;
@@ -78,7 +79,7 @@ pub fn model_of_run(folder: &Path) -> Result<PathBuf, Error> {
         return none("clients that train alone have no common model".into());
     }
     let [seed] = seeds[..] else {
-        return none(format!("it has {} seeds; name one of the files in its folder models", seeds.len()));
+        return none(format!("it has {} seeds; name one of the files in its folder `models`", seeds.len()));
     };
     let model = folder.model(seed);
     if !model.is_file() {
@@ -100,8 +101,8 @@ fn same_names(model: &Path, manifest: &Manifest, about: &About) -> Result<(), Er
     )
 }
 
-/// Checks that the data were treated like the training data. The unit alone does not tell: aligned
-/// trials and z-scores are both dimensionless.
+/// Checks that the data were treated like the training data. The unit alone is not enough, because
+/// aligned trials and z-scores are both dimensionless.
 fn same_treatment(model: &Path, manifest: &Manifest, about: &About) -> Result<(), Error> {
     let foreign = |what, expected: &str, found: &str| {
         let (expected, found) = (expected.to_owned(), found.to_owned());
@@ -121,7 +122,7 @@ fn same_treatment(model: &Path, manifest: &Manifest, about: &About) -> Result<()
     Ok(())
 }
 
-/// Computes the scores of all trials and of each subject, with statistics of its own.
+/// Computes the scores of all trials and of each subject. Each subject has statistics of its own.
 struct Scores {
     content: Content,
     parameters: ParamSet<f64>,
@@ -154,7 +155,7 @@ impl Visitor for Scores {
     }
 }
 
-/// The confusion matrix of some trials.
+/// Computes the confusion matrix of some trials.
 pub(crate) fn confusion(
     about: &About,
     trials: &[usize],

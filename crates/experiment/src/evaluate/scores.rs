@@ -1,4 +1,4 @@
-//! From predictions to the numbers of the results.
+//! Scores of predictions, for the results.
 
 use fedspd_eeg::About;
 use fedspd_nn::Evaluation;
@@ -33,8 +33,8 @@ impl Predicted {
         self.loss += evaluation.loss * trials.len() as f64;
     }
 
-    /// The confusion matrices of all trials and of each group (a client, a subject). Groups without
-    /// predictions are left out.
+    /// Computes the confusion matrices of all trials and of each group (a client, a subject).
+    /// Groups without predictions are left out.
     pub(crate) fn confusions<'a>(
         &self,
         about: &About,
@@ -61,7 +61,7 @@ impl Predicted {
         Ok(Confusions { pooled, loss: self.loss, each })
     }
 
-    /// The macro-F1 of all trials together.
+    /// Computes the macro-F1 of all trials together.
     pub(crate) fn macro_f1(&self, about: &About) -> Result<f64, Error> {
         Ok(self.confusions(about, std::iter::empty())?.pooled.macro_f1())
     }
@@ -76,7 +76,7 @@ pub(crate) struct Confusions {
 }
 
 impl Confusions {
-    /// No trial yet.
+    /// Creates empty confusion matrices.
     pub(crate) fn new(classes: usize) -> Self {
         Self { pooled: Confusion::new(classes), loss: 0.0, each: Vec::new() }
     }
@@ -89,8 +89,8 @@ impl Confusions {
         Ok(())
     }
 
-    /// The scores of a split: all trials together with their confusion matrix, and the mean and the
-    /// worst over groups; with `in_full` also each group and each class.
+    /// Computes the scores of a split: those of all trials with their confusion matrix, and the
+    /// mean and the worst over groups. With `in_full`, it adds each group and each class.
     pub(crate) fn scores(&self, classes: &[String], split: &str, prefix: &str, in_full: bool) -> Vec<Score> {
         let Self { pooled, each, .. } = self;
         let mut scores = Vec::new();
@@ -156,7 +156,8 @@ impl Score {
     }
 }
 
-/// The scores of the final model of a seed. `best_round` is its round if it is not the last one.
+/// Computes the scores of the final model of a seed. `best_round` is its round if it is not the
+/// last one.
 pub(crate) fn finals(
     test: &Confusions,
     classes: &[String],
@@ -171,8 +172,8 @@ pub(crate) fn finals(
     finals
 }
 
-/// The test score of the round with the best validation score, a secondary result of federated
-/// training.
+/// Returns the test score of the round with the best validation score, a secondary result of
+/// federated training.
 fn best_by_validation(history: &[PastRound]) -> Vec<Score> {
     let find = |past: &PastRound, split: &str| {
         let wanted =

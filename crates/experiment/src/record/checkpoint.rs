@@ -1,5 +1,5 @@
-//! Checkpoints: one file for each seed, written whole after a round, so that a kill loses one round
-//! at most.
+//! Checkpoints: one file per seed, written atomically, so that a killed process loses only the
+//! rounds since the last one.
 
 use std::path::Path;
 
@@ -26,12 +26,12 @@ impl CheckpointState for Vec<CohortState> {
 /// The progress of a seed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Checkpoint<S> {
-    /// Of the configuration, so that no other run goes on from it.
+    /// Hash of the configuration, so that no other run resumes from it.
     pub(crate) config_hash: String,
     pub(crate) state: S,
-    /// One for each round so far.
+    /// The rounds so far.
     pub(crate) history: Vec<PastRound>,
-    /// The scores of the model that the seed ends with; nothing before its end.
+    /// The scores of the final model; empty before the end.
     pub(crate) finals: Vec<Score>,
     pub(crate) done: bool,
 }
@@ -51,7 +51,7 @@ pub(crate) struct ModelState {
     pub(crate) clients: Vec<ClientState>,
 }
 
-/// A round that is over.
+/// A completed round.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct PastRound {
     /// Counted from 1.
@@ -64,11 +64,11 @@ impl<S: CheckpointState> Checkpoint<S> {
         sealed::write(path, S::MAGIC, self)
     }
 
-    /// The checkpoint of a seed; none if it has not begun.
+    /// Reads the checkpoint of a seed; none if the seed has not begun.
     pub(crate) fn read(path: &Path, config_hash: &str) -> Result<Option<Self>, Error> {
         let checkpoint: Option<Self> = sealed::read(path, S::MAGIC)?;
         if checkpoint.as_ref().is_some_and(|checkpoint| checkpoint.config_hash != config_hash) {
-            let fault = "of another configuration".to_owned();
+            let fault = "belongs to another configuration".to_owned();
             return Err(Error::Checkpoint { path: path.to_owned(), fault });
         }
         Ok(checkpoint)

@@ -10,18 +10,18 @@ use crate::{Error, Observer, RoundProgress};
 /// The rounds of a seed so far.
 pub(crate) struct History {
     pub(crate) seed: u64,
-    /// How many there are at most.
+    /// The largest number of rounds.
     pub(crate) rounds: u32,
     pub(crate) past: Vec<PastRound>,
 }
 
 impl History {
-    /// How many rounds are over.
+    /// Returns the number of completed rounds.
     pub(crate) fn done(&self) -> u32 {
         self.past.len() as u32
     }
 
-    /// Lets the log go on from here. Rounds after the checkpoint run again.
+    /// Prepares the log for the next round. Rounds after the checkpoint run again.
     pub(crate) fn open(&self, recorder: &mut Recorder) -> Result<(), Error> {
         let (seed, round) = (self.seed, self.done());
         recorder.truncate_after(seed, round)?;
@@ -31,7 +31,7 @@ impl History {
         Ok(())
     }
 
-    /// Records a round and its warnings. The caller tells the observer once the round is stored.
+    /// Records a round and its warnings. The caller notifies the observer once the round is stored.
     pub(crate) fn write(
         &mut self,
         event: Round,
@@ -40,10 +40,10 @@ impl History {
         observer: &mut (dyn Observer + Send),
     ) -> Result<RoundProgress, Error> {
         let round = event.round;
-        // Where there is no polar factor of the mean there is no distance from it either.
+        // Without a polar factor of the mean, the distance from it is NaN.
         for layer in event.layers.iter().filter(|layer| event.fallback && layer.proj_rl_distance.is_nan()) {
             let text = format!(
-                "round {round}: the mean of `{}` has lost its rank (consensus {:.1e}); rl-avg stepped in",
+                "round {round}: the mean of `{}` has lost its rank (consensus {:.1e}); rl-avg was used instead",
                 layer.name, layer.consensus
             );
             warn(recorder.as_deref_mut(), observer, &text)?;
@@ -53,7 +53,7 @@ impl History {
             warn(recorder.as_deref_mut(), observer, &text)?;
         }
         if event.participants.len() == event.dropped.len() {
-            let text = format!("round {round}: nobody counts; the model stays");
+            let text = format!("round {round}: no reply counts; the model stays the same");
             warn(recorder.as_deref_mut(), observer, &text)?;
         }
         let progress = RoundProgress {
@@ -73,13 +73,13 @@ impl History {
     }
 }
 
-/// Whether the model is tested, or validated, after a round: also after the first one, as in the
-/// paper's figure, and after the last.
+/// Whether the model is tested or validated after a round. The first round, as in the paper's
+/// figure, and the last are always due.
 pub(crate) fn is_due(round: u32, last: bool, every: usize) -> bool {
     last || round == 1 || round.is_multiple_of(every as u32)
 }
 
-/// Warns the observer, and the log of the run.
+/// Sends a warning to the observer and to the log of the run.
 pub(crate) fn warn(
     recorder: Option<&mut Recorder>,
     observer: &mut (dyn Observer + Send),

@@ -1,4 +1,4 @@
-//! The manifest that a run begins with.
+//! The manifest at the start of a run.
 
 use fedspd_manifold::simd::Simd;
 use fedspd_run::{ExcludedSubject, Manifest, SCHEMA_VERSION, Status};
@@ -6,7 +6,7 @@ use fedspd_run::{ExcludedSubject, Manifest, SCHEMA_VERSION, Status};
 use crate::Error;
 use crate::config::Config;
 
-/// What the engine of a run knows about its data.
+/// Facts about the data of a run.
 pub(crate) struct RunFacts {
     pub(crate) dataset: String,
     pub(crate) data_sha256: Option<String>,
@@ -18,12 +18,12 @@ pub(crate) struct RunFacts {
     pub(crate) alignment: String,
     pub(crate) transductive: bool,
     pub(crate) held_out: Option<String>,
-    /// Trained numbers of the network.
+    /// Trained parameters of the network.
     pub(crate) parameters: usize,
     pub(crate) threads: usize,
 }
 
-/// The manifest of a run that begins.
+/// Creates the manifest of a new run.
 pub(crate) fn run_manifest(config: &Config, name: &str, facts: RunFacts) -> Result<Manifest, Error> {
     let cpu = Simd::detect().map_err(fedspd_nn::Error::from)?;
     Ok(Manifest {

@@ -5,7 +5,6 @@ mod history;
 mod manifest;
 mod recorder;
 mod results;
-mod resume_command;
 mod round_event;
 pub(crate) mod sealed;
 
@@ -14,6 +13,4 @@ pub(crate) use history::{History, is_due, warn};
 pub(crate) use manifest::{RunFacts, run_manifest};
 pub(crate) use recorder::{Recorder, saved_config};
 pub(crate) use results::{SeedResults, table};
-pub(crate) use resume_command::how_to_resume;
-pub use resume_command::{resume_command, shell_word};
 pub(crate) use round_event::round_event;

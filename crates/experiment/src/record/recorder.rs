@@ -3,9 +3,6 @@
 use std::path::Path;
 use std::time::Instant;
 
-use fedspd_manifold::Real;
-use fedspd_nn::ParamSet;
-use fedspd_nn::file::{Manifest as ModelManifest, encode};
 use fedspd_run::{
     Engine, Event, EventLog, FolderLock, Interpretation, Manifest, ResultTable, RunFolder, Shards, Status,
     atomic, headline,
@@ -27,7 +24,7 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    /// Begins a run in a new folder. `fill` adds files of its own to those that every run begins with.
+    /// Begins a run in a new folder. `fill` adds further files.
     pub(crate) fn create(
         path: &Path,
         config: &Config,
@@ -47,7 +44,7 @@ impl Recorder {
         Ok(recorder)
     }
 
-    /// Opens the folder of a run of that engine, to go on in it.
+    /// Opens the folder of a run of this engine, to resume it.
     pub(crate) fn open(path: &Path, engine: Engine) -> Result<Self, Error> {
         let folder = RunFolder::open(path)?;
         let lock = folder.lock()?;
@@ -67,7 +64,7 @@ impl Recorder {
         &self.folder
     }
 
-    /// Says in the manifest that the run goes on; its time counts from now.
+    /// Sets the status to running and starts the clock.
     pub(crate) fn begin(&mut self) -> Result<(), Error> {
         self.start = Instant::now();
         self.manifest.status = Status::Running;
@@ -83,7 +80,7 @@ impl Recorder {
         Ok(self.log.truncate_after(seed, round)?)
     }
 
-    /// The checkpoint of a seed; none if the seed has not begun.
+    /// Reads the checkpoint of a seed; none if the seed has not begun.
     pub(crate) fn checkpoint<S: CheckpointState>(&self, seed: u64) -> Result<Option<Checkpoint<S>>, Error> {
         Checkpoint::read(&self.folder.checkpoint(seed), &self.manifest.config_hash)
     }
@@ -103,17 +100,15 @@ impl Recorder {
         checkpoint.write(&self.folder.checkpoint(seed))
     }
 
-    /// Writes the model of a seed. A model that could not be loaded again is not written, with a
-    /// warning.
-    pub(crate) fn save_model<T: Real>(
+    /// Writes the model of a seed. If the file could not be loaded again, it warns instead.
+    pub(crate) fn save_model(
         &mut self,
         seed: u64,
-        manifest: &ModelManifest,
-        parameters: &ParamSet<T>,
+        encode: impl FnOnce(&Path) -> Result<Vec<u8>, fedspd_nn::Error>,
         observer: &mut (dyn Observer + Send),
     ) -> Result<(), Error> {
         let path = self.folder.model(seed);
-        match encode(&path, manifest, parameters) {
+        match encode(&path) {
             Ok(bytes) => Ok(atomic::write(&path, &bytes)?),
             Err(fedspd_nn::Error::Model { fault, .. }) => {
                 warn(Some(self), observer, &format!("the model of seed {seed} is not saved: {fault}"))
@@ -130,7 +125,7 @@ impl Recorder {
         Ok(results.write(&self.folder.results())?)
     }
 
-    /// Writes the results and the summary of all seeds, and that the run is done.
+    /// Writes the results and the summary of all seeds, and sets the status to done.
     pub(crate) fn finish(&mut self, results: &ResultTable) -> Result<(), Error> {
         self.write_results(results)?;
         headline(results).write(&self.folder.summary())?;
@@ -149,7 +144,7 @@ impl Recorder {
     }
 }
 
-/// The configuration that a run began with.
+/// Reads the configuration of a run.
 pub(crate) fn saved_config(folder: &RunFolder) -> Result<Config, Error> {
     let path = folder.config();
     let text = std::fs::read_to_string(&path)
@@ -157,7 +152,7 @@ pub(crate) fn saved_config(folder: &RunFolder) -> Result<Config, Error> {
     Ok(Config::parse(&text, &path.display().to_string(), &[])?)
 }
 
-/// The most memory that this process has used so far, where the system says.
+/// Returns the peak memory of this process, if the system reports it.
 fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;

@@ -16,7 +16,7 @@ pub(crate) struct SeedResults {
     pub(crate) finals: Vec<Score>,
 }
 
-/// The rows of all seeds.
+/// Returns the rows of all seeds.
 pub(crate) fn table(config: &Config, dataset: &str, align: &str, seeds: &[SeedResults]) -> ResultTable {
     let server = settings::server(config);
     let aggregation = if config.mode == Mode::Federated { server.aggregation.name() } else { "none" };

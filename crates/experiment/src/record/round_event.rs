@@ -6,7 +6,7 @@ use fedspd_run::{DroppedClient, Round};
 use crate::config::Mode;
 use crate::evaluate::RoundScores;
 
-/// The event of a round of several servers, each with its clients.
+/// Creates the event of a round of several servers, each with its clients.
 pub(crate) fn round_event(
     seed: u64,
     round: u32,
@@ -20,7 +20,7 @@ pub(crate) fn round_event(
         participants.extend(report.participants.iter().map(|&client| members[client].name.clone()));
         reports.push(report);
     }
-    // At one place nothing is sent.
+    // Centralised and local training sends nothing.
     let sent = |bytes: fn(&RoundReport) -> u64| match mode {
         Mode::Federated => reports.iter().map(bytes).sum(),
         Mode::Centralised | Mode::Local => 0,
@@ -49,7 +49,7 @@ pub(crate) fn round_event(
     }
 }
 
-/// NaN of nothing.
+/// Returns the mean, or NaN without values.
 fn mean(values: impl Iterator<Item = f64>) -> f64 {
     let values: Vec<f64> = values.collect();
     values.iter().sum::<f64>() / values.len() as f64

@@ -1,4 +1,4 @@
-//! Files for this program alone: magic bytes, a checksum, and the content in binary.
+//! Binary files of this program: magic bytes, a checksum and the content.
 
 use std::io::{ErrorKind, Read};
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::Error;
 /// The first bytes of a kind of file.
 pub(crate) type Magic = [u8; 16];
 
-/// Writes a file as a whole.
+/// Writes a file atomically.
 pub(crate) fn write<C: Serialize>(path: &Path, magic: &Magic, content: &C) -> Result<(), Error> {
     let content = postcard::to_allocvec(content)
         .map_err(|error| Error::Checkpoint { path: path.to_owned(), fault: error.to_string() })?;
@@ -41,7 +41,7 @@ pub(crate) fn read<C: DeserializeOwned>(path: &Path, magic: &Magic) -> Result<Op
     let rest = bytes.strip_prefix(magic).ok_or_else(|| fault("not a checkpoint of this version"))?;
     let (sum, content) = rest.split_at_checked(32).ok_or_else(|| fault("cut off"))?;
     if sum != Sha256::digest(content).as_slice() {
-        return Err(fault("damaged: its checksum does not fit"));
+        return Err(fault("damaged: its checksum does not match"));
     }
     postcard::from_bytes(content).map(Some).map_err(|error| fault(&error.to_string()))
 }

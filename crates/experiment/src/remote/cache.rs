@@ -1,10 +1,12 @@
 //! The cache of a site's prepared trials.
 //!
-//! Flower starts a process for every message. Without a cache each of them would read, split and align
-//! all recordings again. An entry is keyed by everything that the trials depend on: the configuration,
-//! the site's number, the version of the software, and path, size and modification time of every
-//! source file. It lives in the node's state folder, readable by its owner only, and is verified by
-//! its checksum. Its total size is bounded; entries that were not used for the longest time go first.
+//! Flower starts a process for every message. Without a cache, each process would read, split and
+//! align all recordings again.
+//!
+//! The key of an entry covers everything that the trials depend on: the configuration, the site's
+//! number, the version of the software, and path, size and modification time of every source file.
+//! The cache is in the node's state folder, readable by its owner only. A checksum verifies each
+//! entry. The total size is bounded; the least recently used entries are removed first.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -24,7 +26,7 @@ use crate::record::sealed::{self, Magic};
 use crate::{Error, Observer};
 
 const MAGIC: &Magic = b"fedspd-cache-v1\n";
-/// Bytes of all entries together.
+/// Largest size of all entries together, in bytes.
 const LARGEST_CACHE: u64 = 4 << 30;
 
 /// The trials of a site, split, aligned and scaled.
@@ -72,8 +74,8 @@ impl Cache {
         Self { folder: state.join("cache"), largest: LARGEST_CACHE }
     }
 
-    /// Returns the prepared trials of a site: those of the cache, or those that `prepare` makes, which
-    /// are then stored. A damaged entry is replaced, with a warning.
+    /// Returns the prepared trials of a site from the cache. If there are none, it calls `prepare`
+    /// and stores the result. It replaces a damaged entry, with a warning.
     pub(super) fn get_or_prepare(
         &self,
         config: &Config,
@@ -91,7 +93,7 @@ impl Cache {
             Err(fault) => observer.warning(&format!("the cached trials are prepared again: {fault}")),
         }
         let trials = prepare()?;
-        // The files may have changed while they were read. The entry would then be for others.
+        // If the files changed while they were read, the entry would have the wrong key.
         if path == self.folder.join(format!("{}.trials", key(config, number)?)) {
             private_folder(&self.folder)?;
             sealed::write(&path, MAGIC, &trials)?;
@@ -100,14 +102,14 @@ impl Cache {
         Ok(trials)
     }
 
-    /// Removes entries until the rest fits, those first that were not used for the longest time. The
-    /// new entry goes only if it is too large by itself.
+    /// Removes the least recently used entries until the rest fits. It removes the new entry only
+    /// if that one alone is too large.
     fn evict(&self, new: &Path) -> Result<(), Error> {
         let refused = |source| fedspd_run::Error::File { path: self.folder.clone(), source };
         let mut entries = Vec::new();
         for entry in fs::read_dir(&self.folder).map_err(refused)? {
             let entry = entry.map_err(refused)?;
-            // Another process may have removed it.
+            // Another process may have removed the entry.
             let Ok(meta) = entry.metadata() else { continue };
             let used = meta.modified().unwrap_or(SystemTime::UNIX_EPOCH);
             entries.push((entry.path() == new, used, meta.len(), entry.path()));
@@ -129,15 +131,15 @@ impl Cache {
     }
 }
 
-/// Sets the modification time, by which entries are removed. A failure costs an entry its place, and
-/// nothing else.
+/// Sets the modification time, which orders the removal of entries. After a failure, the entry is
+/// only removed sooner.
 fn mark_as_used(path: &Path) {
     if let Ok(file) = File::options().append(true).open(path) {
         let _ = file.set_modified(SystemTime::now());
     }
 }
 
-/// The hash of everything that prepared trials depend on.
+/// Hashes everything that prepared trials depend on.
 fn key(config: &Config, number: u32) -> Result<String, Error> {
     let mut hash = Sha256::new();
     let mut add = |text: &str| {
@@ -199,7 +201,7 @@ mod tests {
         }
     }
 
-    /// How many times trials were prepared.
+    /// Returns how many times trials were prepared.
     fn prepared(cache: &Cache, config: &Config, number: u32, warnings: &mut Warnings) -> usize {
         let mut times = 0;
         let made = cache.get_or_prepare(config, number, warnings, || {

@@ -1,4 +1,4 @@
-//! The server of sites on other machines, with its run folder.
+//! The server of a run on several machines, with its run folder.
 
 use std::path::Path;
 
@@ -17,8 +17,8 @@ use crate::split::unscored;
 use crate::train::settings;
 use crate::{Error, Observer};
 
-/// The server of a run on several machines. The run folder holds its state after every round; opened
-/// there again, it goes on.
+/// The server of a run on several machines. It stores its state in the run folder after every round
+/// and resumes from there.
 pub struct Coordinator {
     pub(super) config: Config,
     pub(super) sites: Vec<Introduction>,
@@ -30,7 +30,7 @@ pub struct Coordinator {
     pub(super) history: History,
     /// The last exchange in which each site's reply counted.
     pub(super) since: Vec<Option<Exchange>>,
-    /// The round that is closed and not yet scored.
+    /// The closed round that is not yet scored.
     pub(super) closed: Option<RoundReport>,
     pub(super) scores: Vec<Option<SiteScores>>,
     pub(super) finished: bool,
@@ -40,7 +40,7 @@ impl Coordinator {
     /// Begins a run in a new folder, or resumes the one in it.
     ///
     /// # Errors
-    /// When sites do not agree, or the folder holds another run.
+    /// If sites do not agree, or if the folder holds another run.
     pub fn open(
         config: Config,
         name: &str,
@@ -97,25 +97,25 @@ impl Coordinator {
         self.finished
     }
 
-    /// The identity of the run, by which sites keep their states.
+    /// Returns the identity of the run, which names the state folders of the sites.
     pub fn identity(&self) -> &Identity {
         &self.identity
     }
 
-    /// How many rounds are done, and how many there are.
+    /// Returns the numbers of completed rounds and of all rounds.
     pub fn rounds(&self) -> (u32, u32) {
         (self.history.done(), self.history.rounds)
     }
 
-    /// The names of the sites.
+    /// Returns the names of the sites.
     pub fn names(&self) -> Vec<String> {
         self.sites.iter().map(|site| site.name.clone()).collect()
     }
 
-    /// The plan of the exchange under way.
+    /// Returns the plan of the current exchange.
     ///
     /// # Errors
-    /// When the last round is not scored yet.
+    /// If the last round is not scored yet.
     pub fn plan(&self) -> Result<Plan, Error> {
         let (exchange, clients, learning_rate, message) = self.server.plan()?;
         let (work, members) = (settings::server(&self.config).work, open::members(&self.sites));
@@ -128,7 +128,7 @@ impl Coordinator {
         Ok(Plan { exchange, learning_rate, clients, message })
     }
 
-    /// Takes the reply of a site, or the reason why there is none.
+    /// Takes the reply of a site, or the reason for its absence.
     ///
     /// # Errors
     /// As [`fedspd_federated::Server::submit`].
@@ -144,7 +144,7 @@ impl Coordinator {
     /// exchange.
     ///
     /// # Errors
-    /// As [`fedspd_federated::Server::close`]: among others, when there is no quorum.
+    /// As [`fedspd_federated::Server::close`], for example without a quorum.
     pub fn close(&mut self) -> Result<Option<EvaluationPlan>, Error> {
         let (exchange, clients, ..) = self.server.plan()?;
         let report = self.server.close()?;
@@ -169,11 +169,11 @@ impl Coordinator {
         }))
     }
 
-    /// Takes a site's scores of the new model, or the reason why there are none. A site without scores
-    /// does not count for the learning rate and the results.
+    /// Takes a site's scores of the new model, or the reason for their absence. A site without
+    /// scores does not count for the learning rate and the results.
     ///
     /// # Errors
-    /// When the log cannot be written.
+    /// If the log cannot be written.
     pub fn score(
         &mut self,
         client: usize,
@@ -192,7 +192,7 @@ impl Coordinator {
         Ok(())
     }
 
-    /// The configuration as sites need it.
+    /// Returns the configuration for the sites.
     pub fn config(&self) -> &Config {
         &self.config
     }

@@ -8,13 +8,13 @@ use fedspd_run::{RunFolder, atomic};
 
 use crate::Error;
 
-/// 32 hexadecimal digits, drawn when the folder of a run is created. Sites name the folder of their
-/// states by it; nothing else depends on it.
+/// 32 random hexadecimal digits, drawn with a new run folder. They name the state folders of the
+/// sites; nothing else depends on them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity(String);
 
 impl Identity {
-    /// A new one. The standard library seeds its hashes from the system's entropy.
+    /// Draws a new identity. The standard library seeds its hashes from the system's entropy.
     pub(super) fn draw() -> Self {
         let [high, low] = [0, 1].map(|half: u64| RandomState::new().hash_one(half));
         Self(format!("{high:016x}{low:016x}"))
@@ -35,7 +35,8 @@ impl Identity {
 impl FromStr for Identity {
     type Err = Error;
 
-    /// A site makes a folder of it: nothing that a path could be made of is accepted.
+    /// Parses an identity. It accepts no character with a meaning in paths, because sites use it as
+    /// the name of a folder.
     fn from_str(text: &str) -> Result<Self, Error> {
         let digits = text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte));
         if digits && text.len() == 32 {
@@ -43,7 +44,7 @@ impl FromStr for Identity {
         }
         let shown: String = text.chars().take(40).collect();
         Err(Error::Message {
-            fault: format!("the run is called {shown:?}, which are not 32 hexadecimal digits"),
+            fault: format!("the identity of the run is {shown:?}, which is not 32 hexadecimal digits"),
         })
     }
 }

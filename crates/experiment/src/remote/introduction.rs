@@ -17,26 +17,26 @@ pub struct Introduction {
     pub number: u32,
     /// The version of its software.
     pub fedspd: String,
-    /// The seed that its trials are split with.
+    /// The seed of its split.
     pub seed: u64,
-    /// Facts that all sites must agree on.
+    /// Facts that must be equal at all sites.
     pub facts: Facts,
-    /// Its trials.
+    /// Its numbers of trials.
     pub trials: Counts,
     /// A warning about its data.
     pub warning: Option<String>,
 }
 
-/// Facts that all sites must agree on, so that one network can read the trials of all.
+/// Facts that must be equal at all sites, so that one network can read all trials.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Facts {
     /// The names of the classes, in their order.
     pub classes: Vec<String>,
     /// The names of the channels, in their order.
     pub channels: Vec<String>,
-    /// How many matrices a trial has.
+    /// The number of matrices per trial.
     pub inputs: usize,
-    /// How many samples a trial has; none where the network reads covariances.
+    /// The number of samples per trial; none if the network reads covariances.
     pub samples: Option<usize>,
     /// The sampling rate in Hz.
     pub sfreq: f64,
@@ -46,25 +46,25 @@ pub struct Facts {
     pub unit_read: String,
     /// The treatment of trials before the network reads them.
     pub treatment: Vec<String>,
-    /// The alignment of subjects, as results name it.
+    /// The name of the alignment in results.
     pub alignment: String,
-    /// Whether alignment sees unlabelled test trials.
+    /// Whether alignment uses unlabelled test trials.
     pub transductive: bool,
 }
 
-/// Trials of each class.
+/// Numbers of trials of each class.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
-    /// To train on.
+    /// Training trials.
     pub train: Vec<usize>,
-    /// For validation.
+    /// Validation trials.
     pub validation: Vec<usize>,
-    /// For the test.
+    /// Test trials.
     pub test: Vec<usize>,
 }
 
 impl Facts {
-    /// The shape of the trials, as networks are built for it.
+    /// Returns the shape of the trials, for which networks are built.
     pub(super) fn shape(&self) -> InputShape {
         InputShape {
             channels: self.channels.len(),
@@ -77,13 +77,13 @@ impl Facts {
 }
 
 impl Counts {
-    /// How many there are to train on.
+    /// Returns the number of training trials.
     pub fn training(&self) -> usize {
         self.train.iter().sum()
     }
 }
 
-/// No site has that many trials of a class. Smaller counts add up without overflow.
+/// The limit of trials of a class. Smaller counts add up without overflow.
 const TOO_MANY: usize = 1 << 32;
 
 impl Introduction {
@@ -96,19 +96,19 @@ impl Introduction {
         let mut read: Self =
             serde_json::from_str(text).map_err(|error| unfit(one_line(&error.to_string())))?;
         if read.name.is_empty() || read.name != one_line(&read.name) {
-            return Err(unfit(format!("its name is {:?}", one_line(&read.name))));
+            return Err(unfit(format!(
+                "its name is {:?}; it must be one line of text",
+                one_line(&read.name)
+            )));
         }
         let classes = read.facts.classes.len();
         let Counts { train, validation, test } = &read.trials;
         for counts in [train, validation, test] {
             if counts.len() != classes {
-                return Err(unfit(format!(
-                    "it counts the trials of {} classes and names {classes}",
-                    counts.len()
-                )));
+                return Err(unfit(format!("it has trial counts for {} of {classes} classes", counts.len())));
             }
             if let Some(many) = counts.iter().find(|&&count| count >= TOO_MANY) {
-                return Err(unfit(format!("it says that it has {many} trials of a class")));
+                return Err(unfit(format!("it reports {many} trials of a class; the limit is {TOO_MANY}")));
             }
         }
         read.warning = read.warning.as_deref().map(one_line);
@@ -118,7 +118,7 @@ impl Introduction {
 
 /// Whether a confusion matrix has as many trials of each class as the site announced.
 pub(super) fn fits(confusion: &Confusion, announced: &[usize]) -> bool {
-    // First of all, no count exceeds the total: their sums cannot overflow then.
+    // Check first that no count exceeds the total, so that sums cannot overflow.
     let total: usize = announced.iter().sum();
     confusion.counts().iter().all(|&count| count <= total as u64)
         && confusion.support().iter().map(|&count| count as usize).eq(announced.iter().copied())

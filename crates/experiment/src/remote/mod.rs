@@ -7,8 +7,8 @@
 //! ```
 //!
 //! A [`Coordinator`] is the server with its run folder. A [`Site`] is a client with its trials.
-//! Neither sends anything: Flower's app carries the messages. The results have the bytes of a run in
-//! one process. Trials, labels and names of subjects never leave a site.
+//! Neither sends anything; Flower's app carries the messages. The results are byte for byte those
+//! of a run in one process. Trials, labels and names of subjects never leave a site.
 
 mod cache;
 mod coordinator;

@@ -1,9 +1,10 @@
-//! Text from sites, made safe for a log.
+//! Sanitised text from sites, for logs.
 
 /// The longest text, in characters.
 const LONGEST: usize = 400;
 
-/// Text of a site as one line of bounded length, so that no site can forge log lines of another.
+/// Returns text of a site as one line of bounded length, so that no site can forge log lines of
+/// another.
 pub fn one_line(text: &str) -> String {
     let mut line = String::new();
     for letter in text.chars().take(LONGEST) {

@@ -17,22 +17,25 @@ use crate::data::dataset_name;
 use crate::record::{Recorder, RunFacts, run_manifest};
 use crate::train::{Visitor, settings, with_network};
 
-/// The one seed of a run on several machines, whose configuration allows one.
+/// Returns the single seed of a run on several machines, and checks the configuration.
 pub(super) fn only_seed(config: &Config) -> Result<u64, Error> {
     let refuse = |fault, found: String| Err(Error::Remote { fault, found });
     if config.mode != Mode::Federated {
-        return refuse("is `federated`", config.mode.name().to_owned());
+        return refuse("must have the mode `federated`", config.mode.name().to_owned());
     }
     if let Some(held_out) = &config.split.held_out_subjects {
-        return refuse("holds out nobody, whom the server would need trials of", held_out.ids().join(", "));
+        return refuse(
+            "must not hold out subjects, because the server has no trials",
+            held_out.ids().join(", "),
+        );
     }
     match config.run.seeds.as_slice() {
         &[seed] => Ok(seed),
-        seeds => refuse("has one seed", format!("{seeds:?}")),
+        seeds => refuse("must have one seed", format!("{seeds:?}")),
     }
 }
 
-/// The server, and the manifest of its model file.
+/// Creates the server and the manifest of its model file.
 pub(super) fn server(
     config: &Config,
     facts: &Facts,
@@ -66,13 +69,14 @@ impl Visitor for NewServer<'_> {
     }
 }
 
-/// The sites as the server knows them. The weight of a site is the number of trials it announced.
+/// Returns the sites as members of the server. The weight of a site is its announced number of
+/// trials.
 pub(super) fn members(sites: &[Introduction]) -> Vec<Member> {
     let member = |site: &Introduction| Member { name: site.name.clone(), trials: site.trials.training() };
     sites.iter().map(member).collect()
 }
 
-/// The recorder of the run, in a new folder or in that of the same run by the same sites.
+/// Opens the recorder of the run, in a new folder or in that of the same run with the same sites.
 pub(super) fn recorder(
     config: &Config,
     name: &str,
@@ -115,7 +119,7 @@ pub(super) fn recorder(
     Ok((recorder, identity))
 }
 
-/// The trials of each site. Only the sites know their subjects.
+/// Returns the numbers of trials of each site. Only the sites know their subjects.
 fn shards(facts: &Facts, sites: &[Introduction], seed: u64) -> Shards {
     let clients = sites.iter().map(|site| Shard {
         name: site.name.clone(),

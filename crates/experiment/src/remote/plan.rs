@@ -5,11 +5,11 @@ use fedspd_federated::{Exchange, Message};
 /// The plan of an exchange.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// Which exchange.
+    /// The exchange.
     pub exchange: Exchange,
     /// The learning rate of the clients.
     pub learning_rate: f64,
-    /// Who is asked, in ascending order.
+    /// The participating clients, in ascending order.
     pub clients: Vec<ClientPlan>,
     /// The message to all of them.
     pub message: Message,
@@ -20,7 +20,7 @@ pub struct Plan {
 pub struct ClientPlan {
     /// Its index.
     pub client: usize,
-    /// How many epochs it trains.
+    /// Its number of epochs.
     pub epochs: u32,
     /// The last exchange in which its reply counted.
     pub since: Option<Exchange>,
@@ -31,10 +31,10 @@ pub struct ClientPlan {
 pub struct EvaluationPlan {
     /// The new model.
     pub message: Message,
-    /// Whether it is validated.
+    /// Whether the sites validate it.
     pub validated: bool,
-    /// Whether it is tested.
+    /// Whether the sites test it.
     pub tested: bool,
-    /// Of each site, the last exchange in which its reply counted.
+    /// The last exchange in which each site's reply counted.
     pub since: Vec<Option<Exchange>>,
 }

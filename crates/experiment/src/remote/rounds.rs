@@ -12,7 +12,7 @@ use crate::record::sealed::Magic;
 use crate::record::{Checkpoint, CheckpointState, Recorder, SeedResults, is_due, round_event, table};
 use crate::{Error, Observer};
 
-/// The state between rounds: the server's, and the version of each site's state.
+/// The state between rounds: that of the server, and the version of each site's state.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct SitesState {
     pub(super) server: ServerState,
@@ -34,7 +34,7 @@ impl CheckpointState for FormerSitesState {
     const MAGIC: &Magic = b"fedspd-sites-v1\n";
 }
 
-/// The checkpoint of a run, also one in the former format.
+/// Reads the checkpoint of a run, in the current or the former format.
 pub(super) fn checkpoint(recorder: &Recorder, seed: u64) -> Result<Option<Checkpoint<SitesState>>, Error> {
     if !recorder.has_checkpoint::<FormerSitesState>(seed) {
         return recorder.checkpoint(seed);
@@ -55,11 +55,10 @@ pub(super) fn checkpoint(recorder: &Recorder, seed: u64) -> Result<Option<Checkp
 }
 
 impl Coordinator {
-    /// Goes on to the next round: the learning rate takes its step, and the round is recorded. After the
-    /// last round the model is saved.
+    /// Updates the learning rate and records the round. After the last round it saves the model.
     ///
     /// # Errors
-    /// When the round is not closed; faults of the folder.
+    /// If the round is not closed; faults of the folder.
     pub fn advance(&mut self, observer: &mut (dyn Observer + Send)) -> Result<(), Error> {
         let members = open::members(&self.sites);
         let Some(report) = self.closed.take() else {
@@ -87,7 +86,7 @@ impl Coordinator {
         Ok(())
     }
 
-    /// The losses and confusion matrices of the sites that scored a split, in the order of the sites.
+    /// Returns the losses and confusion matrices of a split, in the order of the sites.
     fn pooled(
         &self,
         split: impl Fn(&SiteScores) -> Option<&SplitScores>,
@@ -116,7 +115,7 @@ impl Coordinator {
     fn finish(&mut self, test: &Confusions, observer: &mut (dyn Observer + Send)) -> Result<(), Error> {
         let (seed, feasibility) = (self.history.seed, self.server.feasibility_error()?);
         let finals = finals(test, &self.facts.classes, feasibility, None, &self.history.past);
-        self.server.save(&mut self.recorder, seed, &self.model, observer)?;
+        self.recorder.save_model(seed, |path| self.server.encode(path, &self.model), observer)?;
         let results = SeedResults { seed, rounds: self.history.past.clone(), finals: finals.clone() };
         let dataset = &self.recorder.manifest.dataset;
         let results = table(&self.config, dataset, &self.facts.alignment, &[results]);
@@ -126,10 +125,10 @@ impl Coordinator {
         Ok(())
     }
 
-    /// Writes to the run folder that the run has failed.
+    /// Sets the status of the run to failed.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// If the manifest cannot be written.
     pub fn abandon(&mut self) -> Result<(), Error> {
         self.recorder.end(Status::Failed)
     }

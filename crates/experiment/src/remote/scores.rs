@@ -5,10 +5,11 @@ use fedspd_run::Confusion;
 
 use super::introduction::{Counts, fits};
 
-/// Logarithms of double-precision probabilities end near 745. A diverging network may reach thousands.
+/// Largest plausible loss. Logarithms of double-precision probabilities end near 745. A diverging
+/// network may reach thousands.
 const LARGEST_LOSS: f64 = 1e6;
 
-/// The splits that a site may report on.
+/// The splits that a site may score.
 const SPLITS: [&str; 2] = ["validation", "test"];
 
 /// The scores of a model on the trials of one split.
@@ -20,7 +21,8 @@ pub(super) struct SplitScores {
     pub(super) confusion: Confusion,
 }
 
-/// The scores of a model on a site's trials; none of a split without trials or that was not asked for.
+/// The scores of a model on a site's trials; none for a split without trials or a split that was
+/// not requested.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct SiteScores {
     pub(super) validation: Option<SplitScores>,
@@ -28,7 +30,7 @@ pub(super) struct SiteScores {
 }
 
 impl SiteScores {
-    /// The parts of a message with scores for that many classes.
+    /// Returns the parts of a message with scores for this many classes.
     fn specs(classes: usize) -> Vec<PartSpec> {
         let of_split = |split: &&str| {
             [
@@ -39,7 +41,7 @@ impl SiteScores {
         SPLITS.iter().flat_map(of_split).collect()
     }
 
-    /// As a message.
+    /// Returns the scores as a message.
     pub(super) fn message(&self) -> Message {
         let mut message = Message::default();
         for (split, scores) in SPLITS.iter().zip([&self.validation, &self.test]) {
@@ -52,10 +54,10 @@ impl SiteScores {
         message
     }
 
-    /// Reads a message, and checks it against the trials that the site announced.
+    /// Reads a message and checks it against the announced trials of the site.
     ///
     /// # Errors
-    /// What is wrong with it, in words.
+    /// A description of the fault.
     pub(super) fn read(message: &Message, announced: &Counts) -> Result<Self, String> {
         message.check(&Self::specs(announced.train.len())).map_err(|fault| fault.to_string())?;
         let [validation, test] = [("validation", &announced.validation), ("test", &announced.test)];
@@ -78,15 +80,20 @@ fn split_scores(
     let confusion = Confusion::of(announced.len(), counts).map_err(|error| error.to_string())?;
     if !fits(&confusion, announced) {
         return Err(format!(
-            "it has {announced:?} trials of the classes, and sent the confusion matrix {counts:?}"
+            "its confusion matrix {counts:?} does not match its numbers of trials {announced:?}"
         ));
     }
     Ok(Some(SplitScores { loss, confusion }))
 }
 
-/// Checks a mean cross-entropy. It is never negative, and a huge one would hide those of the others.
+/// Checks a mean cross-entropy. It is never negative, and a huge one would hide those of other
+/// sites.
 pub(super) fn check_loss(loss: f64) -> Result<(), String> {
-    if (0.0..=LARGEST_LOSS).contains(&loss) { Ok(()) } else { Err(format!("its loss is {loss}")) }
+    if (0.0..=LARGEST_LOSS).contains(&loss) {
+        Ok(())
+    } else {
+        Err(format!("its loss is {loss}; it must be between 0 and {LARGEST_LOSS}"))
+    }
 }
 
 fn loss_of(split: &str) -> String {

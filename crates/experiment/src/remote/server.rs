@@ -1,27 +1,28 @@
 //! The server of either precision.
 
+use std::path::Path;
+
 use fedspd_federated::{Dropped, Exchange, Message, RoundReport, Server, ServerState};
 use fedspd_manifold::Real;
-use fedspd_nn::file::Manifest;
+use fedspd_nn::file::{Manifest, encode};
 
-use crate::record::Recorder;
-use crate::{Error, Observer};
+use crate::Error;
 
 pub(super) trait AnyServer: Send + Sync {
-    /// The exchange under way: who is asked, their learning rate, and the message to them.
+    /// Returns the current exchange, its clients, their learning rate and the message to them.
     fn plan(&self) -> Result<(Exchange, Vec<usize>, f64, Message), Error>;
 
-    /// The model, for evaluation.
+    /// Returns the model, for evaluation.
     fn model(&self) -> Message;
 
-    /// How many numbers are trained.
+    /// Returns the number of trained parameters.
     fn trained(&self) -> usize;
 
     fn submit(&mut self, client: usize, reply: Result<Message, String>) -> Result<(), Error>;
 
     fn close(&mut self) -> Result<Option<RoundReport>, Error>;
 
-    /// Who failed so far in the round under way.
+    /// Returns the clients that have failed in the current round.
     fn dropped(&self) -> &[Dropped];
 
     fn advance(&mut self, validation_loss: f64) -> Result<(), Error>;
@@ -30,17 +31,11 @@ pub(super) trait AnyServer: Send + Sync {
 
     fn restore(&mut self, state: &ServerState) -> Result<(), Error>;
 
-    /// The largest distance of a parameter from its manifold.
+    /// Returns the largest distance of a parameter from its manifold.
     fn feasibility_error(&self) -> Result<f64, Error>;
 
-    /// Writes the model to the run folder.
-    fn save(
-        &self,
-        recorder: &mut Recorder,
-        seed: u64,
-        manifest: &Manifest,
-        observer: &mut (dyn Observer + Send),
-    ) -> Result<(), Error>;
+    /// Returns the bytes of the model file.
+    fn encode(&self, path: &Path, manifest: &Manifest) -> Result<Vec<u8>, fedspd_nn::Error>;
 }
 
 impl<T: Real> AnyServer for Server<T> {
@@ -85,13 +80,7 @@ impl<T: Real> AnyServer for Server<T> {
         Ok(self.parameters().feasibility_error()?)
     }
 
-    fn save(
-        &self,
-        recorder: &mut Recorder,
-        seed: u64,
-        manifest: &Manifest,
-        observer: &mut (dyn Observer + Send),
-    ) -> Result<(), Error> {
-        recorder.save_model(seed, manifest, self.parameters(), observer)
+    fn encode(&self, path: &Path, manifest: &Manifest) -> Result<Vec<u8>, fedspd_nn::Error> {
+        encode(path, manifest, self.parameters())
     }
 }

@@ -20,7 +20,7 @@ use crate::split::Design;
 use crate::train::{Experiment, Inputs, Visitor, threads, with_network};
 use crate::{Error, Observer};
 
-/// A client with its own trials. It keeps its state from round to round on its own disk.
+/// A client with its own trials. It keeps its state between rounds on its own disk.
 pub struct Site {
     name: String,
     number: u32,
@@ -44,18 +44,19 @@ pub struct SiteTask {
     pub epochs: u32,
     /// The learning rate.
     pub learning_rate: f64,
-    /// The last exchange in which this site's reply counted. The site begins with its state after it.
+    /// The last exchange in which this site's reply counted. The site continues from its state
+    /// after that exchange.
     pub since: Option<Exchange>,
     /// The message of the server.
     pub message: Message,
 }
 
 impl Site {
-    /// Opens a site: prepares its trials, or takes them from the cache in its state folder. `config` is
-    /// the run's with this site's own data, as [`site_config`](super::site_config) makes it.
+    /// Opens a site. It prepares its trials, or takes them from the cache in its state folder.
+    /// `config` is the result of [`site_config`](super::site_config).
     ///
     /// # Errors
-    /// Whatever happens in loading, splitting and aligning.
+    /// Faults in loading, splitting and aligning.
     pub fn open(
         config: &Config,
         name: &str,
@@ -66,7 +67,10 @@ impl Site {
     ) -> Result<Self, Error> {
         config.check()?;
         let &[seed] = config.run.seeds.as_slice() else {
-            return Err(Error::Remote { fault: "has one seed", found: format!("{:?}", config.run.seeds) });
+            return Err(Error::Remote {
+                fault: "must have one seed",
+                found: format!("{:?}", config.run.seeds),
+            });
         };
         let trials = Cache::new(state)
             .get_or_prepare(config, number, observer, || prepare(config, name, number, seed, progress))?;
@@ -80,10 +84,10 @@ impl Site {
         Ok(Self { name, number, seed, facts, counts, shard, labels, work, state })
     }
 
-    /// The introduction of the site to the server.
+    /// Returns the introduction of the site to the server.
     ///
     /// # Errors
-    /// When training on its trials would be futile.
+    /// If no information is left in its trials to train on.
     pub fn introduce(&self) -> Result<Introduction, Error> {
         Ok(Introduction {
             name: self.name.clone(),
@@ -96,11 +100,11 @@ impl Site {
         })
     }
 
-    /// The reply to a message of the server. The site's new state is on the disk before it returns.
+    /// Trains and returns the reply to the server. It writes the site's new state to disk first.
     ///
     /// # Errors
-    /// [`Error::SiteFailed`] if training fails; [`Error::SiteState`] if the state that the server asks
-    /// for is missing; [`Error::Message`].
+    /// [`Error::SiteFailed`] if training fails; [`Error::SiteState`] if the requested state is
+    /// missing; [`Error::Message`].
     pub fn train(&self, task: &SiteTask) -> Result<Message, Error> {
         let states = SiteStates::new(&self.state, &task.run, self.number);
         let (reply, state) = self.work.train(task, &states.read(task.since)?)?;
@@ -175,7 +179,7 @@ fn prepare(
     })
 }
 
-/// Aligns and scales trials in the precision of the network. Returns their unit too.
+/// Aligns and scales trials in the precision of the network. Returns their numbers and their unit.
 struct Numbers<'a> {
     experiment: &'a Experiment,
     design: &'a Design,

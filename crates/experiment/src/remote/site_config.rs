@@ -1,15 +1,15 @@
-//! The configuration of a run as a site uses it. Each site names its own data.
+//! The configuration of a run at a site. Each site names its own data.
 
 use crate::Error;
 use crate::config::{Config, Override, Source};
 
-/// The server's configuration with the site's own changes.
+/// Applies a site's own changes to the server's configuration.
 ///
-/// The server may not name a folder or a file of the site. It may choose subjects of a dataset that
-/// everyone has; of data that the site names, the site chooses the subjects.
+/// The server must not name a folder or a file of the site. It may select subjects of a common
+/// dataset. If the site names its data, the site selects the subjects.
 ///
 /// # Errors
-/// [`Error::ServersFile`]; whatever is wrong with the configuration.
+/// [`Error::ServersFile`]; faults of the configuration.
 pub fn site_config(shared: &str, changes: &[Override]) -> Result<Config, Error> {
     const PLACE: &str = "the run's configuration";
     let mut config = Config::parse(shared, PLACE, &[])?;

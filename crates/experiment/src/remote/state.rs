@@ -1,8 +1,10 @@
-//! The state of a site between exchanges, on its own disk: one version for each exchange it replied in.
+//! The state of a site between exchanges, on its own disk: one version for each exchange with a
+//! reply.
 //!
-//! The server says which version an exchange begins with: that of the last exchange in which the site's
-//! reply counted. A round that is repeated, because the server never closed it, begins with the same
-//! version again. The version of a reply that did not count is never asked for.
+//! The server names the version that an exchange starts from: that of the last exchange in which
+//! the site's reply counted. If the server repeats a round that it never closed, the site starts
+//! from the same version again. The server never requests the version of a reply that did not
+//! count.
 
 use std::fs::DirBuilder;
 use std::path::{Path, PathBuf};
@@ -28,21 +30,22 @@ struct StoredState {
 }
 
 impl SiteStates {
-    /// The states of a run. The site's number keeps sites apart that share a disk.
+    /// Names the folder of the states of a run. The site's number separates sites that share a
+    /// disk.
     pub(super) fn new(root: &Path, run: &Identity, number: u32) -> Self {
         Self { folder: root.join(format!("run-{run}")).join(format!("site-{number}")) }
     }
 
     fn path(&self, exchange: Exchange) -> PathBuf {
         let round = exchange.round + 1;
-        // States of a method with one exchange a round, which is most, are named by the round.
+        // Most methods have one exchange per round, and the round names their states.
         self.folder.join(match exchange.number {
             0 => format!("round-{round:04}.state"),
             number => format!("round-{round:04}-exchange-{}.state", number + 1),
         })
     }
 
-    /// The state after an exchange; the first state before all exchanges.
+    /// Reads the state after an exchange, or the initial state before all exchanges.
     pub(super) fn read(&self, exchange: Option<Exchange>) -> Result<ClientState, Error> {
         let Some(exchange) = exchange else { return Ok(ClientState::default()) };
         let (path, round) = (self.path(exchange), exchange.round);

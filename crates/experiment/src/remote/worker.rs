@@ -1,6 +1,6 @@
-//! The work of a site, whatever its network.
+//! The work of a site, for any network.
 
-use fedspd_federated::{Client, ClientState, Message, Order, PartSpec, Shard, Wire, Worker};
+use fedspd_federated::{Client, ClientState, Message, PartSpec, Shard, Task, Wire, Worker};
 use fedspd_manifold::Real;
 use fedspd_nn::{Architecture, Evaluation, InputShape, ParamSet, Seed};
 
@@ -10,15 +10,15 @@ use crate::Error;
 use crate::config::Config;
 use crate::train::{Visitor, in_pool, settings};
 
-/// The work of a site, whatever its network.
+/// The work of a site, for any network.
 pub(super) trait SiteWork: Send + Sync {
-    /// Checks for faults that would make training futile. Returns a warning if something is suspicious.
+    /// Checks for faults that would make training useless. Returns a warning about suspicious data.
     fn check(&self) -> Result<Option<String>, Error>;
 
-    /// The reply to a message, and the site's state if the reply counts.
+    /// Returns the reply to a message, and the site's state if the reply counts.
     fn train(&self, task: &SiteTask, state: &ClientState) -> Result<(Message, ClientState), Error>;
 
-    /// Evaluates a model on some trials; nothing for no trials.
+    /// Evaluates a model on some trials. Returns none without trials.
     fn evaluate(
         &self,
         model: &Message,
@@ -79,15 +79,15 @@ impl<T: Real, N: Architecture<T>> SiteWork for SiteWorker<T, N> {
             seed: *seed,
             number: *number,
         };
-        let order = Order {
+        let work = Task {
             exchange: task.exchange,
             epochs: task.epochs,
             learning_rate: task.learning_rate,
-            parameters: &parameters,
+            start: &parameters,
             message: &task.message,
         };
         let failed = |reason| Error::SiteFailed { round: task.exchange.round, reason };
-        self.with_worker(|worker| client.reply(&order, state, worker).map_err(failed))
+        self.with_worker(|worker| client.reply(&work, state, worker).map_err(failed))
     }
 
     fn evaluate(
@@ -107,7 +107,7 @@ impl<T: Real, N: Architecture<T>> SiteWork for SiteWorker<T, N> {
 }
 
 impl<T: Real, N: Architecture<T>> SiteWorker<T, N> {
-    /// The parameters of a message. Local ones have their initial values.
+    /// Returns the parameters of a message. Local ones have their initial values.
     fn received(&self, wire: &Wire, declared: &[PartSpec], message: &Message) -> Result<ParamSet<T>, Error> {
         message.check(declared).map_err(|fault| Error::Message { fault: fault.to_string() })?;
         let mut parameters = self.network.initial(self.seed)?;
@@ -115,7 +115,7 @@ impl<T: Real, N: Architecture<T>> SiteWorker<T, N> {
         Ok(parameters)
     }
 
-    /// Works with one worker, whose batches all threads share.
+    /// Runs work with one worker. All threads share its batches.
     fn with_worker<R: Send>(
         &self,
         work: impl FnOnce(&mut Worker<'_, T, N>) -> Result<R, Error> + Send,

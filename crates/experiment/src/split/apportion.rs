@@ -1,14 +1,19 @@
-//! Whole numbers for shares: how many trials of each group go to training, validation and test.
+//! Rounds shares to whole numbers of trials of each group for training, validation and test.
 //!
-//! Rounding every group by itself adds up: 53 clients with 2.2 validation trials a group would all have 2. Here the totals are rounded first, then
-//! the rows within them, each entry up or down to a neighbouring whole number. For three columns that is always possible: row `g` has
-//! one or two units to give to its entries that are not whole, and by Gale's theorem the only conditions that could fail are that a column's
-//! total lies between the sums of its entries rounded down and rounded up, which holds when the total itself is a rounding of its share.
+//! Rounding every group by itself accumulates errors: 53 clients with 2.2 validation trials per
+//! group would all have 2. Instead, the totals are rounded first, then the rows within the totals.
+//! Each entry is rounded up or down to a neighbouring whole number.
+//!
+//! For three columns this is always possible. Row `g` has one or two units for its entries that are
+//! not whole. By Gale's theorem only one condition remains: the total of a column lies between the
+//! sums of its entries rounded down and rounded up. It holds if the total itself is a rounding of
+//! its share.
 
-/// How many splits there are.
+/// The number of splits.
 pub(crate) const SPLITS: usize = 3;
 
-/// Shares are whole numbers of this: exact arithmetic, where sums of floating-point shares would not be those of the rows.
+/// Shares are whole multiples of 1/`UNITS`. The arithmetic is exact; sums of floating-point shares
+/// would differ from those of the rows.
 const UNITS: u64 = 1_000_000_000_000;
 
 /// Shares of the splits that add up to one.
@@ -16,32 +21,33 @@ const UNITS: u64 = 1_000_000_000_000;
 pub(crate) struct Shares([u64; SPLITS]);
 
 impl Shares {
-    /// Shares that are not negative and add up to one but for rounding.
+    /// Creates shares. They must not be negative and must add up to one, up to rounding.
     pub(crate) fn new(shares: [f64; SPLITS]) -> Option<Self> {
         let sum: f64 = shares.iter().sum();
         if !shares.iter().all(|&share| share >= 0.0) || !((sum - 1.0).abs() < 1e-9) {
             return None;
         }
         let mut units = shares.map(|share| (share * UNITS as f64).round() as u64);
-        // What rounding took or gave is a trillionth or so; the largest share can bear it.
+        // The largest share absorbs the rounding error of about 1e-12.
         let largest = (0..SPLITS).max_by_key(|&split| units[split])?;
         let others: u64 = units.iter().sum::<u64>() - units[largest];
         units[largest] = UNITS.checked_sub(others)?;
         Some(Self(units))
     }
 
-    /// Whether a split gets nothing at all.
+    /// Whether the share of a split is zero.
     pub(crate) fn is_none(self, split: usize) -> bool {
         self.0[split] == 0
     }
 
-    /// The share of a split of so many trials, as a number.
+    /// Returns the share of a split in this many trials, not rounded.
     pub(crate) fn target(self, trials: usize, split: usize) -> f64 {
         trials as f64 * (self.0[split] as f64 / UNITS as f64)
     }
 
-    /// The whole part, and what is left in units. A share such as 1/28 is off by a unit or two, and 28 trials by as many each; what
-    /// differs from a whole number by no more than that is one, or it could be rounded down.
+    /// Returns the whole part and the remainder in units. A share such as 1/28 has an error of a
+    /// unit or two, which each trial multiplies. A product within this error of a whole number
+    /// counts as whole, because otherwise it could be rounded down.
     fn parts(self, trials: usize, split: usize) -> (usize, u64) {
         let (units, slack) = (u128::from(UNITS), 2 * trials as u128);
         let product = trials as u128 * u128::from(self.0[split]) + slack;
@@ -50,11 +56,11 @@ impl Shares {
         ((product / units) as usize, left as u64)
     }
 
-    /// The splits of a total, by the largest remainders.
+    /// Splits a total by the largest remainders.
     pub(crate) fn totals(self, trials: usize) -> [usize; SPLITS] {
         let mut counts = std::array::from_fn(|split| self.parts(trials, split).0);
         let mut order: [usize; SPLITS] = std::array::from_fn(|split| split);
-        // Stable: where remainders are equal, training comes first.
+        // The sort is stable: for equal remainders, training comes first.
         order.sort_by_key(|&split| std::cmp::Reverse(self.parts(trials, split).1));
         let missing = trials - counts.iter().sum::<usize>();
         for &split in order.iter().take(missing) {
@@ -63,8 +69,8 @@ impl Shares {
         counts
     }
 
-    /// The splits of every row, such that they add up to the row and to the totals, each a rounding of its share up or down. `totals` must be such
-    /// a rounding for all rows together.
+    /// Splits every row. The counts add up to the row and to the totals, and each is its share
+    /// rounded up or down. `totals` must be such a rounding for all rows together.
     pub(crate) fn rows(self, rows: &[usize], totals: [usize; SPLITS]) -> Vec<[usize; SPLITS]> {
         let mut matching = Matching::new(self, rows, totals);
         matching.fill_by_remainder();
@@ -74,14 +80,15 @@ impl Shares {
     }
 }
 
-/// Units that rows have to give and columns want: a row gives a column one at most, and only where its share is not whole.
+/// Assignment of units from rows to columns. A row gives a column at most one unit, and only if its
+/// share is not whole.
 struct Matching {
     floors: Vec<[usize; SPLITS]>,
     remainders: Vec<[u64; SPLITS]>,
     given: Vec<[bool; SPLITS]>,
-    /// What each row has left.
+    /// Units that each row has left.
     spare: Vec<usize>,
-    /// What each column lacks.
+    /// Units that each column needs.
     wanted: [usize; SPLITS],
 }
 
@@ -106,7 +113,7 @@ impl Matching {
         self.remainders[row][split] > 0 && !self.given[row][split]
     }
 
-    /// Each column takes from the rows with the largest remainders.
+    /// Fills each column from the rows with the largest remainders.
     fn fill_by_remainder(&mut self) {
         let mut order: Vec<usize> = (0..self.spare.len()).collect();
         for split in 0..SPLITS {
@@ -121,7 +128,8 @@ impl Matching {
         }
     }
 
-    /// A column that found no row takes a unit from another column, which finds one elsewhere: augmenting paths.
+    /// Fills the remaining columns by augmenting paths. A column takes a unit from another column,
+    /// which takes one from another row.
     fn fill_by_exchange(&mut self) {
         for split in 0..SPLITS {
             while self.wanted[split] > 0 && self.exchange(split) {
@@ -131,7 +139,7 @@ impl Matching {
     }
 
     fn exchange(&mut self, start: usize) -> bool {
-        // From which column, through which row, a column was reached.
+        // The previous column and the row on the path to each column.
         let mut reached: [Option<(usize, usize)>; SPLITS] = [None; SPLITS];
         let mut queue = vec![start];
         let mut next = 0;
@@ -206,7 +214,8 @@ mod tests {
         }
     }
 
-    /// Eight groups of 22 trials have 17.6 validation trials together; each rounded by itself would give 16.
+    /// Eight groups of 22 trials have 17.6 validation trials together. Rounding each alone would
+    /// give 16.
     #[test]
     fn remainders_do_not_add_up() {
         let shares = Shares::new([0.75, 0.10, 0.15]).unwrap();

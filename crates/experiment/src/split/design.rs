@@ -1,4 +1,4 @@
-//! The clients of a seed and their trials: all that a seed decides before training.
+//! The clients of a seed and their trials: all random choices before training.
 
 use fedspd_eeg::About;
 use fedspd_federated::Shard;
@@ -15,20 +15,20 @@ use crate::config::{Clients, Config, Mode, SplitKind};
 pub struct Design {
     /// The clients.
     pub clients: Vec<Client>,
-    /// What each client's trials are for.
+    /// The training, validation and test trials of each client.
     pub shards: Vec<Shard>,
-    /// Subjects that nobody trains on.
+    /// Subjects that no client trains on.
     pub held_out: Vec<HeldOut>,
     /// Subjects that a map of clients does not name.
     pub unused: Vec<String>,
 }
 
 impl Design {
-    /// The design of a seed.
+    /// Creates the design of a seed.
     ///
     /// # Errors
-    /// [`Error::Sharing`] if the trials cannot be split as asked for, or no client has a run in the
-    /// test fold.
+    /// [`Error::Sharing`] if the trials cannot be split as configured, or no client has a run in
+    /// the test fold.
     pub fn new(config: &Config, about: &About, seed: u64) -> Result<Self, Error> {
         let (settings, seed) = (&config.federated, split_seed(config, seed));
         let subjects_per_client = settings.subjects_per_client;
@@ -63,7 +63,8 @@ impl Design {
         })
     }
 
-    /// The design of one client that has all trials. `number` is its index in the federation.
+    /// Creates the design of one client that has all trials. `number` is its index in the
+    /// federation.
     pub(crate) fn of_site(
         config: &Config,
         about: &About,
@@ -80,7 +81,7 @@ impl Design {
         Ok(Self { clients, shards, held_out: Vec::new(), unused: Vec::new() })
     }
 
-    /// Warnings before training: subjects of no client, and clients that cannot be scored.
+    /// Returns the warnings before training: subjects without a client, and clients without scores.
     pub(crate) fn warnings(&self, config: &Config) -> Vec<String> {
         let mut warnings = Vec::new();
         if !self.unused.is_empty() {
@@ -96,7 +97,7 @@ impl Design {
         warnings
     }
 
-    /// One shard with the training, validation and test trials of all clients.
+    /// Returns one shard with the training, validation and test trials of all clients.
     pub fn pooled(&self) -> Shard {
         let all = |part: fn(&Shard) -> &Vec<usize>| {
             let mut trials: Vec<usize> = self.shards.iter().flat_map(part).copied().collect();
@@ -110,7 +111,7 @@ impl Design {
         }
     }
 
-    /// Trials of each class, for the run folder.
+    /// Counts the trials of each class, for the run folder.
     pub fn counts(&self, about: &About, seed: u64) -> SeedShards {
         let count = |trials: &[usize]| {
             let mut counts = vec![0; about.classes.len()];
@@ -134,7 +135,7 @@ impl Design {
     }
 }
 
-/// The seed of the split: `split.seed` if set, otherwise the run's seed.
+/// Returns the seed of the split: `split.seed` if set, otherwise the run's seed.
 fn split_seed(config: &Config, seed: u64) -> Seed {
     Seed(config.split.seed.unwrap_or(seed))
 }
@@ -172,7 +173,7 @@ pub(crate) fn unscored(config: &Config, clients: &[(&str, usize, usize)]) -> Vec
             [] => {}
             [one] => warnings.push(format!("{one} has no {what} trials: it {means}")),
             [first, ..] if names.len() < clients.len() => warnings.push(format!(
-                "{} of {} clients have no {what} trials, {first} the first of them: such a client {means}",
+                "{} of {} clients have no {what} trials (first: {first}): such a client {means}",
                 names.len(),
                 clients.len()
             )),

@@ -1,8 +1,8 @@
-//! What can go wrong, with the numbers.
+//! Faults of partitions and splits.
 
 use thiserror::Error;
 
-/// Why trials could not be shared out.
+/// A fault of the assignment of trials to clients and splits.
 ///
 /// Indices count from zero.
 #[derive(Debug, Error, Clone, PartialEq)]
@@ -15,10 +15,10 @@ pub enum SharingError {
         name: &'static str,
         /// Its value.
         value: String,
-        /// What it may be.
+        /// The allowed values.
         expected: String,
     },
-    /// The shares of a split are not those of a whole.
+    /// The shares of a split do not add up to 1, or one is negative.
     #[error("the shares of training, validation and test are {train}, {val} and {test}, together {}", train + val + test)]
     Shares {
         /// The share of training.
@@ -28,48 +28,50 @@ pub enum SharingError {
         /// The share of the test.
         test: f64,
     },
-    /// All trials of a held-out subject would be fitted on.
+    /// Calibration would use all trials of a held-out subject.
     #[error(
         "`align.calibration` is {first}, but held-out subject `{subject}` has {trials} trials: none would be left to score"
     )]
     Calibration {
-        /// How many trials are fitted on.
+        /// Trials for calibration.
         first: usize,
-        /// Who.
+        /// The subject.
         subject: String,
-        /// How many trials there are.
+        /// Its number of trials.
         trials: usize,
     },
-    /// Work for a client that there is not.
-    #[error("`federated.epochs_local` names client `{name}`, who does not exist; there are {known}")]
+    /// Epochs for a client that does not exist.
+    #[error(
+        "`federated.epochs_local` names client `{name}`, which does not exist; existing clients include {known}"
+    )]
     UnknownClient {
-        /// Who.
+        /// Its name.
         name: String,
-        /// The first of those who do.
+        /// The first clients that exist.
         known: String,
     },
     /// The data have no trials.
-    #[error("there are no trials to share out")]
+    #[error("there are no trials to split")]
     NoTrials,
-    /// A subject that the data do not have.
-    #[error("{place} names subject `{subject}`, of whom there are no trials")]
+    /// A subject without trials.
+    #[error("{place} names subject `{subject}`, which has no trials")]
     UnknownSubject {
-        /// Who.
+        /// The subject.
         subject: String,
-        /// Where the name is.
+        /// The client or list that names it.
         place: String,
-        /// Who there is.
+        /// The subjects of the data.
         known: Vec<String>,
     },
     /// A subject is named twice.
     #[error("subject `{subject}` is named twice, by {} and by {}", places[0], places[1])]
     SubjectTwice {
-        /// Who.
+        /// The subject.
         subject: String,
-        /// By whom.
+        /// The two clients or lists that name it.
         places: [String; 2],
     },
-    /// Two clients have one name.
+    /// Two clients have the same name.
     #[error("two clients are called `{name}`")]
     ClientTwice {
         /// Their name.
@@ -87,81 +89,81 @@ pub enum SharingError {
     /// A client without subjects.
     #[error("client `{client}` has no trials")]
     EmptyClient {
-        /// Which client.
+        /// The client.
         client: String,
     },
-    /// Nobody is left to train on.
+    /// All subjects are held out.
     #[error("all {subjects} subjects are held out")]
     AllHeldOut {
-        /// How many there are.
+        /// The number of subjects.
         subjects: usize,
     },
-    /// A trial of a client that is not of its subjects.
-    #[error("trial {trial} of client `{client}` is not one of its subjects'")]
+    /// A trial of a client belongs to none of its subjects.
+    #[error("trial {trial} of client `{client}` belongs to none of its subjects")]
     ForeignTrial {
-        /// Which client.
+        /// The client.
         client: String,
-        /// Which trial.
+        /// The trial.
         trial: usize,
     },
-    /// A split leaves nothing to train on.
-    #[error("client `{client}` has {trials} trials, of which none is left for training")]
+    /// A split leaves no trials for training.
+    #[error("client `{client}` has {trials} trials, but none is left for training")]
     NothingToTrain {
-        /// Which client.
+        /// The client.
         client: String,
-        /// How many it has.
+        /// Its number of trials.
         trials: usize,
     },
     /// A subject with a single run cannot have a run in training and one in the test.
-    #[error("subject `{subject}` has {runs} run; with whole runs held out, two or more are needed")]
+    #[error("subject `{subject}` has {runs} run; leave-run-out needs at least 2")]
     TooFewRuns {
-        /// Who.
+        /// The subject.
         subject: String,
-        /// How many runs.
+        /// Its number of runs.
         runs: usize,
     },
-    /// The fold that is for the test has no run of any client.
-    #[error("fold {fold} of {folds} (counted from 0) is for the test, but no client has a run in it")]
+    /// The test fold has no run of any client.
+    #[error("no client has a run in test fold {fold} of {folds} (counted from 0)")]
     EmptyFold {
-        /// Into how many folds runs are dealt.
+        /// The number of folds.
         folds: usize,
-        /// Which of them is for the test.
+        /// The test fold.
         fold: usize,
     },
 }
 
-/// What is shown of many names: a dataset may have thousands of subjects.
+/// The largest number of names in a message, because a dataset may have thousands of subjects.
 const SHOWN: usize = 8;
 
 impl SharingError {
-    /// What the user can do about it, if there is something to say.
+    /// Returns advice for the user, if there is any.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Shares { .. } => {
-                Some("shares are not negative and add up to 1, as 0.75, 0.10 and 0.15 do".into())
+                Some("shares must not be negative and must add up to 1, as in 0.75, 0.10 and 0.15".into())
             }
             Self::UnknownSubject { known, .. } => {
                 let shown = known.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
                 Some(match known.len().saturating_sub(SHOWN) {
-                    0 => format!("there are {shown}"),
-                    more => format!("there are {shown} and {more} more"),
+                    0 => format!("available: {shown}"),
+                    more => format!("available: {shown} and {more} more"),
                 })
             }
             Self::SubjectTwice { .. } => Some("a subject belongs to one client, or is held out".into()),
-            Self::ClientName { .. } => {
-                Some("a name is not empty, and `pooled`, `mean` and `worst` are rows of the results".into())
-            }
+            Self::ClientName { .. } => Some(
+                "a name must not be empty, `pooled`, `mean` or `worst`, which are rows of the results".into(),
+            ),
             Self::NoClients | Self::EmptyClient { .. } => {
-                Some("give every client one subject or more".into())
+                Some("give every client at least one subject".into())
             }
-            Self::AllHeldOut { .. } => Some("leave some subjects to train on".into()),
+            Self::AllHeldOut { .. } => Some("keep some subjects for training".into()),
             Self::NothingToTrain { .. } => {
-                Some("give the client more subjects, or training a larger share".into())
+                Some("give the client more subjects, or training a larger share of trials".into())
             }
             Self::EmptyFold { .. } => {
                 Some("use as many folds as there are runs with the same classes, or fewer".into())
             }
-            Self::TooFewRuns { .. } => Some("leave the subject out, or use the stratified split".into()),
+            Self::TooFewRuns { .. } => Some("exclude the subject, or use the stratified split".into()),
             _ => None,
         }
     }

@@ -1,4 +1,4 @@
-//! The split of a seed: subjects go to clients, and their trials to training, validation and test.
+//! The split of a seed: assigns subjects to clients, and trials to training, validation and test.
 
 mod apportion;
 mod design;

@@ -1,4 +1,4 @@
-//! Subjects go to clients.
+//! Assignment of subjects to clients.
 
 use std::collections::HashMap;
 
@@ -7,31 +7,31 @@ use fedspd_nn::{Purpose, Seed, shuffle};
 
 use super::error::SharingError;
 
-/// Which subjects make a client.
+/// Rule that assigns subjects to clients.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Assignment {
-    /// Consecutive subjects in the order of their numbers, whatever the seed. The last client may have fewer.
+    /// Consecutive subjects in natural order, for every seed. The last client may have fewer.
     Fixed {
-        /// How many make a client.
+        /// The number of subjects of a client.
         subjects_per_client: usize,
     },
-    /// Subjects in an order that the seed decides. The last client may have fewer.
+    /// Subjects in an order that the seed shuffles. The last client may have fewer.
     Shuffled {
-        /// How many make a client.
+        /// The number of subjects of a client.
         subjects_per_client: usize,
     },
     /// Clients by name, with the subjects of each.
     Map(Vec<(String, Vec<String>)>),
 }
 
-/// Who has which trials.
+/// Assignment of subjects and trials to clients.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Partition {
     /// The clients.
     pub clients: Vec<Client>,
-    /// The subjects that are kept away from training, in natural order.
+    /// The held-out subjects, in natural order.
     pub held_out: Vec<HeldOut>,
-    /// The subjects that a map does not name, in natural order: nobody has their trials.
+    /// The subjects that a map does not name, in natural order. No client has their trials.
     pub unused: Vec<String>,
 }
 
@@ -40,28 +40,30 @@ pub struct Partition {
 pub struct Client {
     /// Its name.
     pub name: String,
-    /// Its subjects: in natural order, or as the map has them.
+    /// Its subjects, in natural order or in the order of the map.
     pub subjects: Vec<String>,
-    /// The places of their trials, ascending.
+    /// The indices of their trials, ascending.
     pub trials: Vec<usize>,
 }
 
-/// A subject that is kept away from training.
+/// A subject that no client trains on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeldOut {
-    /// Who.
+    /// The subject.
     pub subject: String,
-    /// The places of the trials, ascending.
+    /// The indices of its trials, ascending.
     pub trials: Vec<usize>,
 }
 
-/// Clients that results are reported under beside the real ones.
+/// Names that results use beside those of clients, and the empty name.
 const RESERVED: [&str; 4] = ["", "pooled", "mean", "worst"];
 
-/// Shares the subjects out. No subject has two clients; one that is held out has none.
+/// Assigns the subjects to clients. A subject has at most one client; a held-out subject has none.
 ///
 /// # Errors
-/// When there are no trials, no clients or nobody to train on, a subject is unknown or named twice, or a client's name cannot be used.
+/// - no trials, no clients, or no subjects for training;
+/// - a subject that is unknown or named twice;
+/// - a client with a reserved name.
 pub fn partition(
     about: &About,
     assignment: &Assignment,
@@ -112,7 +114,7 @@ fn check_map(map: &[(String, Vec<String>)]) -> Result<(), SharingError> {
     check_names(map.iter().map(|(name, _)| &**name))
 }
 
-/// Names that results can be reported under.
+/// Checks that names of clients are distinct and not reserved.
 pub(crate) fn check_names<'a>(clients: impl Iterator<Item = &'a str>) -> Result<(), SharingError> {
     let mut names = std::collections::HashSet::new();
     for name in clients {
@@ -126,7 +128,7 @@ pub(crate) fn check_names<'a>(clients: impl Iterator<Item = &'a str>) -> Result<
     Ok(())
 }
 
-/// Numbered clients of consecutive subjects.
+/// Groups consecutive subjects into numbered clients.
 fn groups(order: &[String], size: usize) -> Result<Vec<(String, Vec<String>)>, SharingError> {
     if size == 0 {
         return Err(SharingError::Setting {
@@ -143,7 +145,7 @@ fn groups(order: &[String], size: usize) -> Result<Vec<(String, Vec<String>)>, S
     Ok(order.chunks(size).enumerate().map(group).collect())
 }
 
-/// The subjects with their trials, and who has taken them.
+/// The subjects with their trials and their owners.
 struct Subjects<'a> {
     /// In natural order.
     names: Vec<&'a str>,
@@ -165,7 +167,7 @@ impl<'a> Subjects<'a> {
         Ok(Self { names, trials, takers: HashMap::new() })
     }
 
-    /// Gives a subject's trials to whoever asks first.
+    /// Takes the trials of a subject, which can be taken once.
     fn take(&mut self, subject: &str, taker: &str) -> Result<Vec<usize>, SharingError> {
         let Some((&name, trials)) = self.trials.get_key_value(subject) else {
             return Err(SharingError::UnknownSubject {

@@ -1,4 +1,4 @@
-//! A client's trials go to training, validation and test.
+//! The split of a client's trials into training, validation and test.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -9,10 +9,10 @@ use super::apportion::{SPLITS, Shares};
 use super::error::SharingError;
 use super::partition::Client;
 
-/// How trials are split.
+/// Rule that splits trials.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SplitRule {
-    /// At random within each subject and class, by shares that add up to one.
+    /// Random split within each subject and class, with shares that add up to one.
     Stratified {
         /// The share of training.
         train: f64,
@@ -21,41 +21,46 @@ pub enum SplitRule {
         /// The share of the test.
         test: f64,
     },
-    /// Whole runs for the test: a random split lets a model recognise the run, and with it the classes that are in it.
+    /// Whole runs for the test. With a random split, a model can recognise the run and thereby its
+    /// classes.
     LeaveRunOut {
-        /// Into how many folds runs are dealt.
+        /// The number of folds.
         folds: usize,
-        /// Which of them is for the test, counted from 0.
+        /// The test fold, counted from 0.
         fold: usize,
-        /// The share of validation of what is left, at random within each subject and class.
+        /// The share of validation in the other folds, at random within each subject and class.
         val: f64,
     },
 }
 
-/// The places of trials, ascending. Each trial of the client is in one of them.
+/// The indices of trials, ascending. Each trial of the client is in exactly one split.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Split {
-    /// To train on.
+    /// Training trials.
     pub train: Vec<usize>,
-    /// For validation.
+    /// Validation trials.
     pub val: Vec<usize>,
-    /// For the test.
+    /// Test trials.
     pub test: Vec<usize>,
 }
 
-/// Splits a client's trials. The stream is the client's; its purpose is set here.
+/// Splits a client's trials. The stream is the client's; this function sets its purpose.
 ///
-/// **Stratified.** The client's total, each class, and each class of a subject are all a rounding, up or down, of their share: 22 trials at
-/// 75/10/15% become 16 or 17, 2 or 3, and 3 or 4, and what one group loses another gets. Where that leaves a class of three trials or more without
-/// one in some split, that split gets one from the split of the class that can best spare it, even if a total is then off by
-/// more than one.
+/// **Stratified.** The counts of the client, of each class, and of each class of a subject are
+/// their shares rounded up or down. At 75/10/15%, 22 trials become 16 or 17, 2 or 3, and 3 or 4.
+/// Rounding errors of groups cancel. A class of three trials or more may then be missing in a
+/// split. This split gets a trial from the split with the largest surplus of the class. A total may
+/// then be off by more than one.
 ///
-/// **Leave-run-out.** The runs of a subject that have the same classes are dealt to the folds in turn, so that each fold has every class where there are runs
-/// enough; the seed decides which run goes where. The tests of all folds together are every trial once.
+/// **Leave-run-out.** The runs of a subject with the same classes go to the folds in turn. Each
+/// fold thus has every class if there are enough runs. The seed decides the fold of each run. The
+/// test trials of all folds together are all trials, each once.
 ///
 /// # Errors
-/// When shares or folds are out of range, a trial is not of the client's subjects, a subject has one run where runs are left out, or nothing is left
-/// for training.
+/// - shares or folds out of range;
+/// - a trial that belongs to none of the client's subjects;
+/// - a subject with only one run, for leave-run-out;
+/// - no trial left for training.
 pub fn split(
     about: &About,
     client: &Client,
@@ -110,7 +115,7 @@ fn check_folds(folds: usize, fold: usize) -> Result<(), SharingError> {
     Ok(())
 }
 
-/// The trials of one subject with one label, by label and place of the subject in the client.
+/// The trials of one subject with one label, by label and index of the subject in the client.
 type Groups = BTreeMap<(usize, usize), Vec<usize>>;
 
 fn groups(about: &About, client: &Client, trials: &[usize]) -> Result<Groups, SharingError> {
@@ -123,7 +128,7 @@ fn groups(about: &About, client: &Client, trials: &[usize]) -> Result<Groups, Sh
     Ok(groups)
 }
 
-/// The places of a client's subjects.
+/// The indices of a client's subjects.
 struct Members<'c> {
     client: &'c Client,
     places: HashMap<&'c str, usize>,
@@ -141,7 +146,7 @@ impl<'c> Members<'c> {
     }
 }
 
-/// The item of the client's stream for a subject and one of its labels or kinds of run.
+/// Returns the item of the client's stream for a subject and one of its labels or kinds of run.
 fn item(subject: usize, within: usize) -> u64 {
     (subject as u64) << 32 | within as u64
 }
@@ -173,7 +178,8 @@ fn stratified(groups: &Groups, shares: Shares, stream: Stream) -> Split {
     split
 }
 
-/// Gives every split a trial of a class that has enough of them. `counts` are those of the class, subject by subject.
+/// Gives every split a trial of a class that has enough trials. `counts` are those of the class, by
+/// subject.
 fn leave_no_split_empty(counts: &mut [[usize; SPLITS]], sizes: &[usize], shares: Shares) {
     let needed = (0..SPLITS).filter(|&split| !shares.is_none(split)).count();
     if sizes.iter().sum::<usize>() < needed {
@@ -184,7 +190,7 @@ fn leave_no_split_empty(counts: &mut [[usize; SPLITS]], sizes: &[usize], shares:
         if total(empty) > 0 {
             continue;
         }
-        // Who is furthest above its share after the change; the first of equals.
+        // The split and subject furthest above their share after the change; the first of equals.
         let mut best: Option<(f64, usize, usize)> = None;
         for giver in (0..SPLITS).filter(|&split| total(split) > 1) {
             for (row, &size) in sizes.iter().enumerate().filter(|&(row, _)| counts[row][giver] > 0) {
@@ -209,7 +215,7 @@ struct RunTrials {
     classes: BTreeSet<usize>,
 }
 
-/// The fold whose test has a trial. It does not depend on which fold is asked for.
+/// Returns the fold of each trial. It does not depend on the test fold.
 fn deal_runs(
     about: &About,
     client: &Client,
@@ -239,8 +245,9 @@ fn deal_runs(
         for (_, run) in runs {
             kinds.entry(run.classes).or_default().push(run.trials);
         }
-        // The order of the folds is shuffled, so that the extra runs of all subjects do not end up in the first ones; and each kind goes on where
-        // the one before it stopped, so that the folds of a subject differ by one run at most.
+        // The order of the folds is shuffled. Otherwise the extra runs of all subjects would be in
+        // the first folds. Each kind continues at the fold after the previous kind, so that the
+        // folds of a subject differ by at most one run.
         let mut order: Vec<usize> = (0..folds).collect();
         shuffle(&mut stream.item(item(subject, DEALING)), &mut order);
         let mut turn = order.into_iter().cycle();
@@ -254,5 +261,5 @@ fn deal_runs(
     Ok(fold_of)
 }
 
-/// Items from here on are for dealing runs; those before are labels.
+/// The first stream item for the assignment of runs; smaller items are labels.
 const DEALING: usize = 1 << 31;

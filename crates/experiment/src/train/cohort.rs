@@ -1,8 +1,8 @@
-//! Clients that train one model together, with early stopping where it is asked for.
+//! Clients that train one model together, with optional early stopping.
 //!
-//! Every mode trains cohorts, and there is no other training loop. Mode `federated` has one cohort of
-//! all clients. Mode `centralised` has one of a single client that holds all trials. Mode `local` has
-//! a cohort for each client.
+//! Every mode trains cohorts, and there is no other training loop. Mode `federated` has one cohort
+//! of all clients. Mode `centralised` has one of a single client that holds all trials. Mode
+//! `local` has a cohort for each client.
 
 use fedspd_federated::{Federation, Member, Round, RoundReport, Server, Shard, Wire, Worker};
 use fedspd_manifold::Real;
@@ -17,7 +17,7 @@ use crate::split::Design;
 
 /// The outcome of a round for a cohort.
 pub(crate) struct CohortRound {
-    /// The server's report; none for a cohort that had stopped before.
+    /// The server's report; none for a cohort that stopped before.
     pub(crate) report: Option<RoundReport>,
     /// The evaluation of each client's validation trials.
     pub(crate) validation: Vec<Option<Evaluation>>,
@@ -28,12 +28,12 @@ pub(crate) struct Cohort<'a, T: Real, M: Model<T>> {
     pub(crate) federation: Federation<'a, T, M>,
     shards: &'a [Shard],
     stopping: Option<EarlyStopping<ModelState>>,
-    /// Whether there are rounds to come.
+    /// Whether training continues.
     pub(crate) active: bool,
 }
 
 impl<'a, T: Real, M: Model<T>> Cohort<'a, T, M> {
-    /// The cohorts of a mode. Centralised training takes its trials from `pooled`.
+    /// Creates the cohorts of a mode. Centralised training takes its trials from `pooled`.
     pub(crate) fn all(
         config: &Config,
         model: &M,
@@ -72,9 +72,9 @@ impl<'a, T: Real, M: Model<T>> Cohort<'a, T, M> {
         }
     }
 
-    /// Trains one round and steps early stopping by a validation score, the larger the better. A
-    /// cohort that has stopped is only validated, with the model of its last round. (Early stopping
-    /// validates after every round.)
+    /// Trains one round and updates early stopping with a validation score; larger is better. A
+    /// cohort that has stopped is only validated, with the model of its last round. Early stopping
+    /// needs a validation after every round.
     pub(crate) fn round(
         &mut self,
         workers: &mut [Worker<'_, T, M>],
@@ -107,8 +107,8 @@ impl<'a, T: Real, M: Model<T>> Cohort<'a, T, M> {
         Ok(self.federation.evaluate(workers, trials)?)
     }
 
-    /// The parameters of the resulting model. With several clients, local parameters have their
-    /// initial values; with one client, its own.
+    /// Returns the parameters of the resulting model. With several clients, local parameters have
+    /// their initial values; with one client, its own.
     pub(crate) fn parameters(&self) -> ParamSet<T> {
         match self.shards {
             [_] => self.federation.parameters(0),
@@ -116,7 +116,7 @@ impl<'a, T: Real, M: Model<T>> Cohort<'a, T, M> {
         }
     }
 
-    /// Returns to the best model, if early stopping has kept one. Returns its round, counted from 1.
+    /// Restores the best model, if early stopping kept one. Returns its round, counted from 1.
     pub(crate) fn return_to_best(&mut self) -> Result<Option<u32>, Error> {
         let Some((_, step, best)) = self.stopping.as_ref().and_then(EarlyStopping::best) else {
             return Ok(None);

@@ -25,15 +25,15 @@ pub(crate) struct Inputs<T> {
     pub(crate) numbers: Vec<T>,
     /// The unit of the numbers.
     pub(crate) unit: String,
-    /// Covariances for the interpretation of a network; none unless asked for.
+    /// Covariances for the interpretation of a network, if requested.
     pub(crate) interpretation: Option<InterpretationData>,
 }
 
 /// An experiment that is ready to run.
 pub struct Experiment {
-    /// What is asked for.
+    /// The configuration.
     pub config: Config,
-    /// On what.
+    /// The data.
     pub dataset: Dataset,
 }
 
@@ -48,7 +48,7 @@ impl Experiment {
         Self { config, dataset }.consistent()
     }
 
-    /// An experiment on trials in memory; `data.name` of the configuration is not read.
+    /// Creates an experiment on trials in memory. It ignores `data.name` of the configuration.
     ///
     /// # Errors
     /// Faults of the configuration, and those of [`Dataset::given`].
@@ -58,7 +58,7 @@ impl Experiment {
         Self { config, dataset }.consistent()
     }
 
-    /// The same data with another configuration, which must ask for the same data.
+    /// Replaces the configuration. The new one must select the same data.
     pub(crate) fn with(self, config: Config) -> Result<Self, Error> {
         config.check()?;
         Self { config, dataset: self.dataset }.consistent()
@@ -80,22 +80,22 @@ impl Experiment {
         Ok(Self { config, dataset })
     }
 
-    /// [`Config::hash`].
+    /// Returns [`Config::hash`].
     pub fn config_hash(&self) -> String {
         self.config.hash()
     }
 
-    /// The threads of a run.
+    /// Returns the number of threads of a run.
     pub fn threads(&self) -> usize {
         threads(&self.config)
     }
 
-    /// The rounds of each seed, at most.
+    /// Returns the largest number of rounds of each seed.
     pub fn rounds(&self) -> u32 {
         settings::rounds(&self.config)
     }
 
-    /// The treatment of trials before the network reads them, in order, as model files name it.
+    /// Returns the treatment of trials before the network reads them, in order, as in model files.
     pub(crate) fn treatment(&self) -> Vec<String> {
         let making = &self.dataset.about().making;
         let align = self.config.align.kind.alignment().or(making.align);
@@ -105,7 +105,8 @@ impl Experiment {
         names.map(str::to_owned).collect()
     }
 
-    /// The alignment as results name it. Data that came aligned were fitted on all trials.
+    /// Returns the name of the alignment in results. Data that are already aligned were fitted on
+    /// all trials.
     pub fn alignment(&self) -> String {
         let (align, before) = (&self.config.align, self.dataset.about().making.align);
         let on_all = before.is_some() || align.fit == AlignFit::All;
@@ -115,7 +116,7 @@ impl Experiment {
         }
     }
 
-    /// The clients of a seed with their trials.
+    /// Returns the clients of a seed with their trials.
     ///
     /// # Errors
     /// As [`Design::new`].
@@ -123,26 +124,26 @@ impl Experiment {
         Design::new(&self.config, self.dataset.about(), seed)
     }
 
-    /// Hands the network of this experiment to a visitor.
+    /// Passes the network of this experiment to a visitor.
     pub(crate) fn with_network<V: Visitor>(&self, visitor: V) -> Result<V::Output, Error> {
         with_network(&self.config.model, &self.dataset.content.shape(), visitor)
     }
 
-    /// The shared and the local parameters of the model.
+    /// Returns the shared and the local parameters of the model.
     pub(crate) fn wire(&self) -> Result<Wire, Error> {
         self.with_network(WireOf)
     }
 
-    /// The numbers of a model: trained ones, shared ones, and ones that stay with their client.
+    /// Counts the parameters of a model: trained, shared and local ones.
     ///
     /// # Errors
-    /// [`Error::Network`] if there is no such network.
+    /// [`Error::Network`] if the network cannot be built.
     pub fn parameter_counts(&self) -> Result<(usize, usize, usize), Error> {
         let wire = self.wire()?;
         Ok((wire.layout().trained_size(), wire.shared_size(), wire.local_size()))
     }
 
-    /// The trials as a network reads them.
+    /// Prepares the trials for a network.
     pub(crate) fn examples<T: Real, N: Architecture<T>>(
         &self,
         network: &N,
@@ -177,45 +178,46 @@ impl Experiment {
         }
     }
 
-    /// The manifest of a model file with the network of this experiment.
+    /// Returns the manifest of a model file with the network of this experiment.
     pub(crate) fn model_manifest(&self, network: Network, unit: &str) -> Result<ModelManifest, Error> {
         let about = self.dataset.about();
         let manifest = ModelManifest::new(network, unit, about.classes.clone(), about.channels.clone())?;
         Ok(manifest.treated(self.treatment()))
     }
 
-    /// Whether a reference was fitted on trials that are tested on.
+    /// Whether an alignment was fitted on test trials.
     pub(crate) fn is_transductive(&self) -> bool {
         let align = &self.config.align;
         let here = align.kind != AlignKind::None && align.fit == AlignFit::All;
         here || self.dataset.about().making.align.is_some()
     }
 
-    /// The treatment of held-out subjects before they are scored, in words; nothing if there are none.
+    /// Describes the treatment of held-out subjects before scoring. Returns none without such
+    /// subjects.
     pub fn held_out_note(&self) -> Option<String> {
         self.config.split.held_out_subjects.as_ref()?;
         if self.config.mode == Mode::Local {
             return Some("not scored: clients that train alone have no common model".into());
         }
         let (trials, scored) = match self.config.calibration() {
-            Some(first) => (format!("the first {first} of its own trials"), "; scored on the others"),
-            None => ("all of its own trials".to_owned(), ""),
+            Some(first) => (format!("the first {first} trials of each subject"), "; scored on the others"),
+            None => ("all trials of each subject".to_owned(), ""),
         };
         let mut done = Vec::new();
         if self.config.align.kind != AlignKind::None {
-            done.push("aligned");
+            done.push("alignment");
         }
         if self.config.model.kind.has_statistics() {
-            done.push("batch-normalisation statistics taken");
+            done.push("batch-normalisation statistics");
         }
         if done.is_empty() {
-            return Some("each as it is".into());
+            return Some("no alignment and no calibration".into());
         }
-        Some(format!("each {} on {trials}, without labels{scored}", done.join(" and ")))
+        Some(format!("{} fitted on {trials}, without labels{scored}", done.join(" and ")))
     }
 }
 
-/// The threads of a run, or of a site.
+/// Returns the number of threads of a run or of a site.
 pub(crate) fn threads(config: &Config) -> usize {
     match config.run.threads {
         0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
@@ -223,7 +225,7 @@ pub(crate) fn threads(config: &Config) -> usize {
     }
 }
 
-/// Runs work in a pool of that many threads.
+/// Runs work in a pool of this many threads.
 pub(crate) fn in_pool<R: Send>(
     threads: usize,
     work: impl FnOnce() -> Result<R, Error> + Send,

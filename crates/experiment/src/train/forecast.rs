@@ -19,31 +19,31 @@ use crate::split::Design;
 pub struct Forecast {
     /// The clients and their trials, with the first seed.
     pub shards: SeedShards,
-    /// Rounds of each seed, at most.
+    /// Largest number of rounds of each seed.
     pub rounds: u32,
-    /// Clients that take part in a round.
+    /// Clients that train in a round.
     pub participants: usize,
-    /// Trained numbers.
+    /// Trained parameters.
     pub parameters: usize,
-    /// Numbers that are sent.
+    /// Shared parameters, which are sent.
     pub shared: usize,
     /// Bytes sent to clients and back in a round, together.
     pub bytes_per_round: u64,
-    /// Bytes of the trials, as they are loaded and as the network reads them.
+    /// Bytes of the trials, both as loaded and as the network reads them.
     pub data_bytes: u64,
     /// Bytes of the states of all clients: local parameters and carried moments.
     pub state_bytes: u64,
-    /// Bytes of replies that wait for the end of a round, where an average needs all of them at once.
+    /// Bytes of replies that are kept until the end of a round, if an average needs all at once.
     pub reply_bytes: u64,
-    /// Seconds of all seeds, from the time of one client's epoch.
+    /// Seconds of all seeds, estimated from the time of one client's epoch.
     pub seconds: f64,
 }
 
 impl Forecast {
-    /// Makes the forecast. It trains two epochs of one client to measure the time.
+    /// Computes the forecast. Trains a few epochs of one client to measure the time.
     ///
     /// # Errors
-    /// Those of setting up the run, and of an epoch.
+    /// Faults of the setup and of training.
     pub fn new(experiment: &Experiment) -> Result<Self, Error> {
         let config = &experiment.config;
         let seed = config.run.seeds.as_slice().first().copied().unwrap_or(0);
@@ -74,7 +74,7 @@ impl Forecast {
         let epochs = if federated { config.federated.epochs_local.default as f64 } else { 1.0 };
         let rounds = settings::rounds(config);
         let seeds = config.run.seeds.as_slice().len() as f64;
-        // A prediction is about a third of a training step. Validation and test are of all clients.
+        // A prediction takes about a third of a training step. All clients validate and test.
         let validated: usize = design.shards.iter().map(|shard| shard.validation.len()).sum();
         let tested: usize = design.shards.iter().map(|shard| shard.test.len()).sum();
         let (validated, tested) = (
@@ -99,7 +99,7 @@ impl Forecast {
     }
 }
 
-/// Measures the time of a trial in an epoch of the first client, after a first epoch that warms up.
+/// Measures the time per trial and epoch of the first client, after one warm-up epoch.
 struct TimedEpoch<'a> {
     experiment: &'a Experiment,
     design: &'a Design,

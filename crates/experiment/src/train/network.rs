@@ -6,15 +6,15 @@ use fedspd_nn::{Architecture, EegNet, InputShape, ModelKind, ModelSettings, Prec
 
 use crate::Error;
 
-/// Work on a network, whatever its kind and precision.
+/// Work on a network of any kind and precision.
 pub(crate) trait Visitor {
-    /// What comes of the work.
+    /// The result of the work.
     type Output;
 
     fn visit<T: Real, N: Architecture<T>>(self, network: N) -> Result<Self::Output, Error>;
 }
 
-/// Builds the network of settings, for data of a shape, and hands it to the visitor.
+/// Builds the network of settings for data of a shape, and passes it to the visitor.
 pub(crate) fn with_network<V: Visitor>(
     settings: &ModelSettings,
     shape: &InputShape,
@@ -24,12 +24,12 @@ pub(crate) fn with_network<V: Visitor>(
     dispatch(settings.kind, settings.resolved_precision(), &source, visitor)
 }
 
-/// Builds the network of a model file, in double precision, and hands it to the visitor.
+/// Builds the network of a model file in double precision, and passes it to the visitor.
 pub(crate) fn with_saved_network<V: Visitor>(network: &Network, visitor: V) -> Result<V::Output, Error> {
     dispatch(network.kind(), Precision::F64, &Source::File(network), visitor)
 }
 
-/// A new network gets an arm here.
+/// Matches kind and precision. A new network gets an arm here.
 fn dispatch<V: Visitor>(
     kind: ModelKind,
     precision: Precision,

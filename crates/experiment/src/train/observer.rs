@@ -1,18 +1,18 @@
-//! Who watches a run.
+//! Observers of a run.
 
-/// Watches a run, and may end it. The run itself prints nothing.
+/// Observes a run and may interrupt it. The run itself prints nothing.
 pub trait Observer {
-    /// A round is over.
+    /// Receives the progress after a round.
     fn round(&mut self, progress: &RoundProgress);
 
-    /// Something that a person should know, and that does not stop the run.
+    /// Receives a warning, which does not stop the run.
     fn warning(&mut self, text: &str);
 
-    /// Whether the run should end after the round that is under way.
+    /// Whether the run should stop after the current round.
     fn interrupted(&self) -> bool;
 }
 
-/// Nobody watches.
+/// No observer.
 impl Observer for () {
     fn round(&mut self, _: &RoundProgress) {}
 
@@ -37,35 +37,35 @@ impl<O: Observer + ?Sized> Observer for &mut O {
     }
 }
 
-/// Where a run is.
+/// Progress of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RoundProgress {
     /// The seed.
     pub seed: u64,
-    /// The round that is over, counted from 1.
+    /// The completed round, counted from 1.
     pub round: u32,
-    /// How many there are at most.
+    /// The largest number of rounds.
     pub rounds: u32,
-    /// How many clients took part.
+    /// The number of clients in the round.
     pub clients: usize,
     /// Their learning rate.
     pub learning_rate: f64,
     /// The macro-F1 of the pooled validation trials.
     pub validation_f1: Option<f64>,
-    /// That of the test trials, in rounds where they are looked at.
+    /// The macro-F1 of the pooled test trials, in rounds with a test.
     pub test_f1: Option<f64>,
 }
 
-/// How a run ended.
+/// End of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
     /// Every seed is done.
     Finished,
-    /// It was interrupted, and can go on.
+    /// The run was interrupted and can be resumed.
     Interrupted {
-        /// In this seed.
+        /// The seed.
         seed: u64,
-        /// After this round, counted from 1.
+        /// The last completed round, counted from 1.
         round: u32,
     },
 }

@@ -1,4 +1,4 @@
-//! The paper's experiments on a dataset, and ours beside them.
+//! The paper's experiments and ours on a dataset.
 
 use fedspd_eeg::dataset;
 
@@ -7,27 +7,28 @@ use crate::config::{Config, Override, PRESETS, Preset};
 
 /// Folds of leave-run-out: PhysionetMI has three runs of each kind of imagery.
 const RUN_FOLDS: usize = 3;
-/// Folds of subjects that nobody trains on.
+/// Folds of held-out subjects.
 const SUBJECT_FOLDS: usize = 5;
-/// Seeds of a fold: folds are many, and the scores of all of them are pooled.
+/// Seeds of a fold. Two are enough, because the scores of all folds are pooled.
 const FOLD_SEEDS: &str = "0..2";
 
 /// One run of a reproduction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cell {
-    /// What it is called: the name of its folder.
+    /// Its name and that of its folder.
     pub name: String,
-    /// What is run.
+    /// Its configuration.
     pub config: Config,
 }
 
 /// The datasets of the paper.
 pub const DATASETS: [&str; 2] = ["physionet-mi", "weibo2014"];
 
-/// All runs of a dataset: the presets with its name in their order, then the best of them on whole runs and on whole subjects that it has not seen.
+/// Returns all runs of a dataset: its presets in their order, then the preset `best` with held-out
+/// runs and with held-out subjects.
 ///
 /// # Errors
-/// The first fault of a change, or a dataset that is not known.
+/// The first fault of a change, or an unknown dataset.
 pub fn cells(dataset: &str, changes: &[Override]) -> Result<Vec<Cell>, Error> {
     let mut cells = Vec::new();
     for preset in PRESETS.iter().filter(|preset| preset.name.starts_with(&format!("{dataset}-"))) {
@@ -45,7 +46,7 @@ pub fn cells(dataset: &str, changes: &[Override]) -> Result<Vec<Cell>, Error> {
         cells.push(Cell { name, config: best.config(&all)? });
         Ok(())
     };
-    // A dataset of one run has none to hold out.
+    // A dataset with a single run has no run to hold out.
     for number in 0..if definition.runs.is_some() { RUN_FOLDS } else { 0 } {
         let split = [
             "split.kind=leave-run-out".into(),
@@ -66,7 +67,7 @@ pub fn cells(dataset: &str, changes: &[Override]) -> Result<Vec<Cell>, Error> {
     Ok(cells)
 }
 
-/// Who takes part.
+/// Returns the subjects that take part.
 fn subjects(definition: &dataset::Definition, config: &Config) -> Vec<String> {
     let asked =
         config.data.subjects.as_ref().or(definition.subjects.as_ref()).map_or(&[][..], |all| all.ids());

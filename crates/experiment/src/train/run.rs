@@ -1,4 +1,4 @@
-//! Runs: all seeds of an experiment, in a folder that can be resumed after any break.
+//! Runs: all seeds of an experiment, in a folder that can be resumed after any interruption.
 
 use std::path::Path;
 
@@ -17,11 +17,11 @@ use crate::record::{
 };
 use crate::{Ended, Error, Observer};
 
-/// Trains with the one seed and returns the bytes of the model file that a run would save, without a
-/// folder; none if it was interrupted.
+/// Trains with the single seed, without a run folder. Returns the bytes of the model file that a
+/// run would save, or none if it was interrupted.
 ///
 /// # Errors
-/// Whatever happens in training; [`Error::NoModel`] where clients train alone.
+/// Faults in training; [`Error::NoModel`] if clients train alone or there are several seeds.
 pub fn fit(experiment: &Experiment, observer: &mut (dyn Observer + Send)) -> Result<Option<Vec<u8>>, Error> {
     let &[seed] = experiment.config.run.seeds.as_slice() else {
         return Err(no_model("several seeds give several models"));
@@ -57,8 +57,8 @@ impl Visitor for Fit<'_> {
 /// Begins a run in a new folder.
 ///
 /// # Errors
-/// [`Error::Exists`] if there is a run already; [`fedspd_run::Error::InUse`] if another process works
-/// on it; faults of the folder; whatever happens in training.
+/// [`Error::Exists`] if the folder already holds a run; [`fedspd_run::Error::InUse`] if another
+/// process uses it; faults of the folder and in training.
 pub fn run(
     experiment: &Experiment,
     name: &str,
@@ -69,7 +69,7 @@ pub fn run(
     go_on(experiment, recorder, observer)
 }
 
-/// Begins a run in a new folder with a network of one's own.
+/// Begins a run in a new folder with a custom network.
 ///
 /// # Errors
 /// As [`run`].
@@ -87,7 +87,7 @@ pub fn run_network<T: Real, N: Architecture<T>>(
 fn new_run(experiment: &Experiment, name: &str, folder: &Path) -> Result<Recorder, Error> {
     if let Ok(existing) = RunFolder::open(folder) {
         existing.lock()?;
-        return Err(Error::Exists { path: folder.to_owned(), engine: existing.engine() });
+        return Err(Error::Exists { path: folder.to_owned() });
     }
     let (config, about) = (&experiment.config, experiment.dataset.about());
     let shards = config.run.seeds.as_slice().iter();
@@ -110,19 +110,20 @@ fn new_run(experiment: &Experiment, name: &str, folder: &Path) -> Result<Recorde
     Recorder::create(folder, config, run_manifest(config, name, facts)?, &shards, |_| Ok(()))
 }
 
-/// A run that can go on from its checkpoints.
+/// A run that can resume from its checkpoints.
 pub struct Resumable {
-    /// What is run.
+    /// The experiment.
     pub experiment: Experiment,
     recorder: Recorder,
 }
 
 impl Resumable {
-    /// Opens a run. `change` may change settings that no result depends on.
+    /// Opens a run. `change` may change settings that do not affect results.
     ///
     /// # Errors
-    /// Faults of the folder, [`fedspd_run::Error::InUse`] if another process works on it;
-    /// [`Error::OtherEngine`] for a run over Flower; [`Error::ConfigChanged`], [`Error::DataChanged`].
+    /// Faults of the folder; [`fedspd_run::Error::InUse`] if another process uses it;
+    /// [`Error::OtherEngine`] for a run over Flower; [`Error::ConfigChanged`],
+    /// [`Error::DataChanged`].
     pub fn open(
         folder: &Path,
         change: impl FnOnce(&mut Config),
@@ -144,10 +145,10 @@ impl Resumable {
         Ok(Self { experiment, recorder })
     }
 
-    /// How many rounds are left, at most.
+    /// Returns the largest number of remaining rounds.
     ///
     /// # Errors
-    /// [`Error::Checkpoint`] if one cannot be used.
+    /// [`Error::Checkpoint`] for an unusable checkpoint.
     pub fn rounds_left(&self) -> Result<usize, Error> {
         let rounds = self.experiment.rounds() as usize;
         self.experiment.config.run.seeds.as_slice().iter().try_fold(0, |left, &seed| {
@@ -157,10 +158,10 @@ impl Resumable {
         })
     }
 
-    /// Goes on. Seeds that are done stay as they are.
+    /// Resumes the run. Completed seeds do not change.
     ///
     /// # Errors
-    /// Whatever happens in training.
+    /// Faults in training.
     pub fn go_on(self, observer: &mut (dyn Observer + Send)) -> Result<(ResultTable, Ended), Error> {
         go_on(&self.experiment, self.recorder, observer)
     }
@@ -174,7 +175,7 @@ fn go_on(
     in_pool(experiment.threads(), || experiment.with_network(AllSeeds { experiment, recorder, observer }))
 }
 
-/// Trains all seeds of an experiment, each from its checkpoint if there is one.
+/// Trains all seeds of an experiment, each from its checkpoint if it has one.
 struct AllSeeds<'a> {
     experiment: &'a Experiment,
     recorder: Recorder,
@@ -200,7 +201,7 @@ impl AllSeeds<'_> {
             if outcome.ended != Ended::Finished {
                 return Ok(outcome.ended);
             }
-            // A reader of the folder sees every seed as soon as it is done.
+            // Readers of the folder see the results of every completed seed.
             self.recorder.write_results(&self.table(seeds))?;
         }
         Ok(Ended::Finished)

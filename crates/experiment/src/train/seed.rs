@@ -1,10 +1,11 @@
-//! One seed of an experiment, from its first round or its checkpoint to its last.
+//! One seed of an experiment, from its first round or its checkpoint to its last round.
 
+use std::path::Path;
 use std::sync::Mutex;
 
 use fedspd_federated::{Shard, Worker, in_order, mean_loss};
 use fedspd_manifold::Real;
-use fedspd_nn::file::{Manifest as ModelManifest, Network};
+use fedspd_nn::file::{Manifest as ModelManifest, Network, encode};
 use fedspd_nn::{Architecture, Evaluation, Model, ParamSet};
 
 use super::cohort::{Cohort, CohortRound};
@@ -25,7 +26,7 @@ struct Due {
     tested: bool,
 }
 
-/// One seed: a network, its trials, and who has which.
+/// One seed: a network, its trials and their split.
 pub(crate) struct SeedRun<'a, T: Real, N: Architecture<T>> {
     experiment: &'a Experiment,
     network: &'a N,
@@ -37,7 +38,7 @@ pub(crate) struct SeedRun<'a, T: Real, N: Architecture<T>> {
     interpretation: Option<InterpretationData>,
 }
 
-/// A trained model with what its file says of it.
+/// A trained model and the manifest of its file.
 pub(crate) struct TrainedModel<T> {
     pub(crate) manifest: ModelManifest,
     pub(crate) parameters: ParamSet<T>,
@@ -46,14 +47,14 @@ pub(crate) struct TrainedModel<T> {
 /// The outcome of a seed.
 pub(crate) struct SeedOutcome<T> {
     pub(crate) results: SeedResults,
-    /// The common model; none where clients train alone, and none of a seed that was interrupted.
+    /// The common model; none if clients train alone or the seed was interrupted.
     pub(crate) model: Option<TrainedModel<T>>,
     pub(crate) ended: Ended,
 }
 
 impl<'a, T: Real, N: Architecture<T>> SeedRun<'a, T, N> {
-    /// Splits and aligns the trials of a seed. `interpreted` says whether the model is interpreted in
-    /// the end, which takes a copy of some training trials.
+    /// Splits and aligns the trials of a seed. With `interpreted`, it copies some training trials
+    /// for the interpretation of the final model.
     pub(crate) fn new(
         experiment: &'a Experiment,
         network: &'a N,
@@ -61,14 +62,14 @@ impl<'a, T: Real, N: Architecture<T>> SeedRun<'a, T, N> {
         interpreted: bool,
     ) -> Result<Self, Error> {
         let design = experiment.design(seed)?;
-        // Training of each client by itself has no common model to interpret.
+        // Clients that train alone have no common model to interpret.
         let interpreted = interpreted && experiment.config.mode != Mode::Local;
         let Inputs { numbers, unit, interpretation } = experiment.inputs(&design, interpreted)?;
         let examples = experiment.examples(network, numbers)?;
         Ok(Self { experiment, network, examples, design, seed, unit, interpretation })
     }
 
-    /// Trains, from the checkpoint if the recorder has one.
+    /// Trains from the start, or from the checkpoint if the recorder has one.
     pub(crate) fn run(
         &self,
         mut recorder: Option<&mut Recorder>,
@@ -110,7 +111,7 @@ impl<'a, T: Real, N: Architecture<T>> SeedRun<'a, T, N> {
                 return outcome(history.past, Vec::new(), None, ended);
             }
             let round = history.done() + 1;
-            // Where early stopping may end training sooner, every round is validated.
+            // With early stopping, every round is validated.
             let validated = is_due(round, round == history.rounds, config.run.validate_every);
             let done = self.one_round(&mut cohorts, &mut workers, validated)?;
             let last = round == history.rounds || cohorts.iter().all(|cohort| !cohort.active);
@@ -140,7 +141,8 @@ impl<'a, T: Real, N: Architecture<T>> SeedRun<'a, T, N> {
         outcome(past, finals, model, Ended::Finished)
     }
 
-    /// One worker for each thread. With a single client, one worker whose batches all threads share.
+    /// Creates one worker for each thread. A single client has one worker, and all threads share
+    /// its batches.
     fn workers(&self) -> Result<Vec<Worker<'_, T, N>>, Error> {
         let (config, threads) = (&self.experiment.config, self.experiment.threads());
         let clients = self.design.clients.len();
@@ -150,7 +152,7 @@ impl<'a, T: Real, N: Architecture<T>> SeedRun<'a, T, N> {
         Ok(workers.collect::<Result<_, _>>()?)
     }
 
-    /// Trains one round of every cohort: a single cohort with all workers, several with one each.
+    /// Trains one round of every cohort. A single cohort uses all workers, several use one each.
     fn one_round(
         &self,
         cohorts: &mut [Cohort<'_, T, N>],
@@ -178,8 +180,8 @@ impl<'a, T: Real, N: Architecture<T>> SeedRun<'a, T, N> {
         Ok(rounds)
     }
 
-    /// The scores of a round over all clients. A client that has stopped early counts with the model
-    /// of its last round.
+    /// Scores a round over all clients. A client that has stopped early counts with the model of
+    /// its last round.
     fn score_round(
         &self,
         due: Due,
@@ -206,8 +208,7 @@ impl<'a, T: Real, N: Architecture<T>> SeedRun<'a, T, N> {
         Ok(RoundScores::new(validation, test.as_ref(), &about.classes))
     }
 
-    /// The scores of the final model: that of the last round, or the best one where early stopping
-    /// kept it.
+    /// Scores the final model: the best model of early stopping, otherwise that of the last round.
     fn finish(
         &self,
         cohorts: &mut [Cohort<'_, T, N>],
@@ -237,8 +238,9 @@ impl<'a, T: Real, N: Architecture<T>> SeedRun<'a, T, N> {
         Ok(finals)
     }
 
-    /// Predicts the trials of held-out subjects with the shared model. Trials that an alignment or
-    /// statistics were fitted on count too, unless `align.calibration` names the first few.
+    /// Predicts the trials of held-out subjects with the shared model. Alignment and statistics are
+    /// fitted on the first `align.calibration` trials, and the others are scored. Without this key,
+    /// all trials serve both.
     fn predict_held_out(
         &self,
         parameters: &ParamSet<T>,
@@ -258,14 +260,13 @@ impl<'a, T: Real, N: Architecture<T>> SeedRun<'a, T, N> {
         Ok(predicted)
     }
 
-    /// The clients with their test trials.
+    /// Returns the clients with their test trials.
     fn clients(&self) -> impl Iterator<Item = (&str, &[usize])> {
         let Design { clients, shards, .. } = &self.design;
         clients.iter().zip(shards).map(|(client, shard)| (&*client.name, &shard.test[..]))
     }
 
-    /// The common model; none where several clients train alone, since none of their models is the
-    /// result.
+    /// Returns the common model, or none if several clients train alone.
     fn model(&self, cohorts: &[Cohort<'_, T, N>]) -> Result<Option<TrainedModel<T>>, Error> {
         let [cohort] = cohorts else { return Ok(None) };
         let manifest = self.experiment.model_manifest(self.network.describe(), &self.unit)?;
@@ -281,7 +282,8 @@ impl<'a, T: Real, N: Architecture<T>> SeedRun<'a, T, N> {
         if let (Some(data), Network::SpdNet(config)) = (&self.interpretation, &model.manifest.network) {
             recorder.save_interpretation(self.seed, &data.interpret(config, &model.parameters)?)?;
         }
-        recorder.save_model(self.seed, &model.manifest, &model.parameters, observer)
+        let encoded = |path: &Path| encode(path, &model.manifest, &model.parameters);
+        recorder.save_model(self.seed, encoded, observer)
     }
 }
 

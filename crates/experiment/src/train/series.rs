@@ -22,7 +22,8 @@ impl RunSeries {
     /// Completes the run of a folder: begins it, resumes it, or leaves it alone if it is done.
     ///
     /// # Errors
-    /// [`Error::ConfigChanged`] if the folder holds a run of another configuration; whatever happens in loading and training.
+    /// [`Error::ConfigChanged`] if the folder holds a run of another configuration; faults in
+    /// loading and training.
     pub fn complete<O: Observer + Send>(
         &mut self,
         config: &Config,
@@ -33,7 +34,7 @@ impl RunSeries {
     ) -> Result<Ended, Error> {
         if let Ok(begun) = RunFolder::open(folder) {
             let manifest = Manifest::read(&begun.manifest())?;
-            // Recordings may have moved. Their hash says whether they are the same.
+            // Recordings may have moved. Their hash shows whether they are the same.
             let mut own = saved_config(&begun)?;
             own.data.root.clone_from(&config.data.root);
             if own.hash() != config.hash() {
@@ -55,7 +56,7 @@ impl RunSeries {
         Ok(run(experiment, name, folder, &mut observer(rounds))?.1)
     }
 
-    /// The experiment of a configuration, with the data at hand if they are the same.
+    /// Returns the experiment of a configuration. Reuses the loaded data if they are the same.
     fn experiment(&mut self, config: &Config, progress: &impl Progress) -> Result<&Experiment, Error> {
         let same = |last: &Experiment| {
             let (last, this) = (&last.config, config);

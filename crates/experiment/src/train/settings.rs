@@ -8,14 +8,14 @@ use fedspd_nn::{AdamSettings, OptimiserConfig};
 use crate::Error;
 use crate::config::{Config, Mode, OptimiserKind, SchedulerKind};
 
-/// The largest number of rounds. Centralised and local training has a round for every epoch.
+/// Returns the largest number of rounds. Centralised and local training has one round per epoch.
 pub(crate) fn rounds(config: &Config) -> u32 {
     let rounds = if config.mode == Mode::Federated { config.federated.rounds } else { config.train.epochs };
     u32::try_from(rounds).unwrap_or(u32::MAX)
 }
 
-/// The settings of the server. Centralised and local training is a federation of one client that
-/// trains one epoch a round.
+/// Returns the settings of the server. Centralised and local training is a federation of one client
+/// that trains one epoch a round.
 pub(crate) fn server(config: &Config) -> ServerConfig {
     let train = &config.train;
     let schedule = match train.scheduler {
@@ -59,8 +59,8 @@ pub(crate) fn server(config: &Config) -> ServerConfig {
     }
 }
 
-/// Both halves of the method, for a run in one process and for a site alike. Centralised and local
-/// training averages the one client.
+/// Builds both halves of the method, for a run in one process or for a site. Centralised and local
+/// training averages a single client.
 pub(crate) fn method<T: Real>(config: &Config, wire: &Wire) -> Result<Method<T>, Error> {
     #[cfg(feature = "toys")]
     if let Some(method) = toy(config, wire) {
@@ -90,8 +90,8 @@ fn toy<T: Real>(config: &Config, wire: &Wire) -> Option<Method<T>> {
     }
 }
 
-/// The local training of a client in a round. Centralised and local training carries the moments of
-/// the optimiser from epoch to epoch.
+/// Returns the local training of a client in a round. Centralised and local training keeps the
+/// moments of the optimiser between epochs.
 pub(crate) fn local_epochs(config: &Config) -> LocalEpochs {
     let (adam, retraction) = (AdamSettings::default(), RetractionKind::Polar);
     let optimiser = match config.train.optimizer {

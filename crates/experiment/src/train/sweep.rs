@@ -1,15 +1,15 @@
-//! One setting, several values: which is best on validation trials.
+//! Sweeps: several values of one setting, compared on validation trials.
 
 use fedspd_run::Summary;
 
 use crate::config::{Config, ConfigError, Override};
 
-/// The values of a setting that are tried.
+/// Values of a setting.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sweep {
     /// The key, such as `model.dims`.
     pub key: String,
-    /// What it is set to, in turn.
+    /// Its values, in order.
     pub values: Vec<String>,
 }
 
@@ -28,7 +28,7 @@ impl std::str::FromStr for Sweep {
     }
 }
 
-/// The parts between commas that are not within a list.
+/// Splits text at the commas outside of brackets.
 fn split_outside_brackets(text: &str) -> Vec<&str> {
     let (mut parts, mut start, mut depth) = (Vec::new(), 0, 0_usize);
     for (place, character) in text.char_indices() {
@@ -47,10 +47,11 @@ fn split_outside_brackets(text: &str) -> Vec<&str> {
 }
 
 impl Sweep {
-    /// The change for one of the values. Where a list is expected, one value stands for a list of one: `model.dims=12` is `model.dims=[12]`.
+    /// Applies one of the values. If the key expects a list, a single value becomes a list:
+    /// `model.dims=12` means `model.dims=[12]`.
     ///
     /// # Errors
-    /// As `parse` finds the configuration with it.
+    /// Those of `parse`.
     pub fn change<E: From<ConfigError>>(
         &self,
         value: &str,
@@ -64,7 +65,8 @@ impl Sweep {
     }
 }
 
-/// Which of some scores is chosen: the first with the largest mean, which is the smallest value where values ascend (the paper's rule for `d`).
+/// Returns the index of the first score with the largest mean. If the values ascend, it is the
+/// smallest such value, the paper's rule for `d`.
 pub fn choice(scores: &[Summary]) -> Option<usize> {
     let better = |best: Option<usize>, (place, score): (usize, &Summary)| match best {
         Some(best) if score.mean <= scores[best].mean => Some(best),

@@ -1,8 +1,8 @@
-//! Every way in which a configuration can be wrong, with the message and the hint that the user reads.
+//! Every fault of a configuration, with its message and hint.
 
 use fedspd_experiment::config::{Config, ConfigError, Override, template};
 
-/// A file without faults, in one line, to put faults behind.
+/// One valid line, to which tests append faults.
 const DATA: &str = "data.name = 'weibo2014'\n";
 
 struct Case {
@@ -12,7 +12,7 @@ struct Case {
     hint: &'static str,
 }
 
-/// A fault in the file, after a line of sound data.
+/// A fault in the file, after one valid line.
 fn file(text: &str, message: &'static str, hint: &'static str) -> Case {
     Case { text: format!("{DATA}{text}"), overrides: &[], message, hint }
 }
@@ -22,7 +22,7 @@ fn whole(text: &str, message: &'static str, hint: &'static str) -> Case {
     Case { text: text.to_owned(), overrides: &[], message, hint }
 }
 
-/// A fault in overrides of a sound file.
+/// A fault in overrides of a valid file.
 fn set(overrides: &'static [&'static str], message: &'static str, hint: &'static str) -> Case {
     Case { text: DATA.to_owned(), overrides, message, hint }
 }
@@ -55,14 +55,14 @@ fn syntax() {
         file(
             "mode = local",
             "bad.toml, line 2, column 8: string values must be quoted, expected literal string",
-            "text is written in quotes, as in `name = \"sample\"`",
+            "put text in quotes, as in `name = \"sample\"`",
         ),
         file("mode", "bad.toml, line 2, column 5: key with no value, expected `=`", ""),
         file("[train]\nlr = 1\nlr = 2", "bad.toml, line 4, column 1: duplicate key", "keep one of the two"),
         file(
             "train.lr = 0,001",
             "bad.toml, line 2, column 13: unexpected key or value, expected newline, `#`",
-            "a line holds one key; numbers have a decimal point, as in `lr = 0.001`",
+            "write one key per line, and numbers with a decimal point, as in `lr = 0.001`",
         ),
         file(
             "data.resample = True",
@@ -80,17 +80,17 @@ fn unknown_keys_at_every_level() {
         file(
             "modes = 'local'",
             "unknown key `modes` in bad.toml, line 2, column 1",
-            "did you mean `mode`? at the top of the file there are align, covariance, data, federated, mode, model, run, split, train, version",
+            "did you mean `mode`? the top-level keys are align, covariance, data, federated, mode, model, run, split, train, version",
         ),
         file(
             "rounds = 3",
             "unknown key `rounds` in bad.toml, line 2, column 1",
-            "did you mean `federated.rounds`? at the top of the file there are align, covariance, data, federated, mode, model, run, split, train, version",
+            "did you mean `federated.rounds`? the top-level keys are align, covariance, data, federated, mode, model, run, split, train, version",
         ),
         file(
             "[report]\nformat = 'html'",
             "unknown key `report` in bad.toml, line 2, column 2",
-            "at the top of the file there are align, covariance, data, federated, mode, model, run, split, train, version",
+            "the top-level keys are align, covariance, data, federated, mode, model, run, split, train, version",
         ),
         file(
             "data.band_pass = [8, 32]",
@@ -147,13 +147,14 @@ fn unknown_keys_at_every_level() {
 
 #[test]
 fn versions_and_missing_keys() {
-    let hint = "say which data: sample, generated, physionet-mi, weibo2014, or the path of a file that ends in .toml or .npz";
+    let hint =
+        "name the data: sample, generated, physionet-mi, weibo2014, or the path of a .toml or .npz file";
     all_are_as_written(&[
         whole("", "`data.name` is missing in bad.toml", hint),
         whole("[data]\nsubjects = '1-3'", "`data.name` is missing in bad.toml", hint),
         file(
             "version = 2\n[new]\nkey = 1",
-            "`version` is 2 in bad.toml, line 2, column 11; the newest that is known is 1",
+            "`version` is 2 in bad.toml, line 2, column 11; the newest known version is 1",
             "update fedspd, or write the file for version 1",
         ),
         file(
@@ -170,12 +171,12 @@ fn unknown_values() {
         whole(
             "data.name = 'physionet'",
             "unknown value 'physionet' of `data.name` in bad.toml, line 1, column 13",
-            "did you mean \"physionet-mi\"? choices: sample, generated, physionet-mi, weibo2014, or the path of a file that ends in .toml or .npz",
+            "did you mean \"physionet-mi\"? choices: sample, generated, physionet-mi, weibo2014, or the path of a .toml or .npz file",
         ),
         whole(
             "data.name = 'bci.csv'",
             "unknown value 'bci.csv' of `data.name` in bad.toml, line 1, column 13",
-            "choices: sample, generated, physionet-mi, weibo2014, or the path of a file that ends in .toml or .npz",
+            "choices: sample, generated, physionet-mi, weibo2014, or the path of a .toml or .npz file",
         ),
         file(
             "mode = 'centralized'",
@@ -273,7 +274,7 @@ fn wrong_types() {
         file(
             "covariance.windows = [0, 1.5]",
             "`covariance.windows[0]` is 0 in bad.toml, line 2, column 23; it must be a list of 2 numbers",
-            "even one alone is written in two pairs of brackets, as in [[8, 32]]",
+            "write a single one in two pairs of brackets, as in [[8, 32]]",
         ),
         file(
             "mode = 1979-05-27",
@@ -400,17 +401,17 @@ fn numbers_out_of_range() {
         file(
             "run.seeds = []",
             "`run.seeds` is [] in bad.toml, line 2, column 13; it must be seeds such as [0, 1, 2], \"0..3\" or 4",
-            "there is no seed in it",
+            "the list is empty",
         ),
         file(
             "run.seeds = [1, 2, 1]",
             "`run.seeds` is [1, 2, 1] in bad.toml, line 2, column 13; it must be seeds such as [0, 1, 2], \"0..3\" or 4",
-            "seed 1 is there twice",
+            "seed 1 appears twice",
         ),
         file(
             "run.seeds = '3..3'",
             "`run.seeds` is '3..3' in bad.toml, line 2, column 13; it must be seeds such as [0, 1, 2], \"0..3\" or 4",
-            "the range 3..3 is empty: its end is not part of it",
+            "the range 3..3 is empty, because its end is excluded",
         ),
         file(
             "run.seeds = [-1]",
@@ -441,42 +442,42 @@ fn contradictions() {
         ),
         file(
             "data.classes = ['rest']",
-            "`data.classes` is [\"rest\"] in bad.toml, line 2, column 16; there must be two classes or more",
-            "leave the key out to take all classes of the data",
+            "`data.classes` is [\"rest\"] in bad.toml, line 2, column 16; at least 2 classes are needed",
+            "remove the key to use all classes of the data",
         ),
         file(
             "data.classes = ['rest', 'feet', 'rest']",
-            "`data.classes` names \"rest\" twice in bad.toml, line 2, column 33; each class is named once",
+            "`data.classes` names \"rest\" twice in bad.toml, line 2, column 33; each class may appear only once",
             "",
         ),
         file(
             "data.subjects = '1-2'\ndata.exclude = '1,2,3'",
-            "`data.exclude` leaves out every one of the 2 `data.subjects` in bad.toml, line 3, column 16; at least one subject must be left",
+            "`data.exclude` excludes all 2 subjects of `data.subjects` in bad.toml, line 3, column 16; at least one must remain",
             "",
         ),
         whole(
             "data.name = 'sample'\ndata.band = [8, 32]",
             "`data.band` is set for the embedded sample in bad.toml, line 2, column 13; the sample holds covariances of trials that are already filtered and cut",
-            "use `data.name = \"physionet-mi\"` to begin with the recordings",
+            "use `data.name = \"physionet-mi\"` to start from the recordings",
         ),
         whole(
             "data.name = 'sample'\ncovariance.estimator = 'oas'",
-            "`covariance.estimator` is set for the embedded sample in bad.toml, line 2, column 24; its covariances are already estimated, one of each whole trial",
-            "use `data.name = \"physionet-mi\"` to begin with the recordings",
+            "`covariance.estimator` is set for the embedded sample in bad.toml, line 2, column 24; its covariances are already estimated, one for each whole trial",
+            "use `data.name = \"physionet-mi\"` to start from the recordings",
         ),
         whole(
             "data.name = 'mine.npz'\ncovariance.windows = [[0, 1]]",
-            "`covariance.windows` is set for prepared data in bad.toml, line 2, column 22; they are as they were prepared",
-            "give it to `fedspd data prepare`, or name the dataset to begin with the recordings",
+            "`covariance.windows` is set for prepared data in bad.toml, line 2, column 22; prepared data are used as they are",
+            "pass it to `fedspd data prepare`, or name the dataset to start from the recordings",
         ),
         whole(
             "data.name = 'mine.npz'\ndata.band = [8, 12]",
-            "`data.band` is set for prepared data in bad.toml, line 2, column 13; they are as they were prepared",
-            "give it to `fedspd data prepare`, or name the dataset to begin with the recordings",
+            "`data.band` is set for prepared data in bad.toml, line 2, column 13; prepared data are used as they are",
+            "pass it to `fedspd data prepare`, or name the dataset to start from the recordings",
         ),
         whole(
             "data.name = 'generated'\nmodel.dims = [8]\ncovariance.shrinkage = 0.1",
-            "`covariance.shrinkage` is set for generated data in bad.toml, line 3, column 24; they are made as one covariance of each whole trial, or as raw trials",
+            "`covariance.shrinkage` is set for generated data in bad.toml, line 3, column 24; they are one covariance for each whole trial, or raw trials",
             "use a dataset of recordings",
         ),
         whole(
@@ -496,12 +497,12 @@ fn contradictions() {
         ),
         file(
             "covariance.estimator = 'oas'\ncovariance.shrinkage = 0.1",
-            "`covariance.shrinkage` is 0.1 with the estimator \"oas\" in bad.toml, line 3, column 24; a fixed share goes with the estimator \"sample\" alone",
-            "leave one of the two out",
+            "`covariance.shrinkage` is 0.1 with the estimator \"oas\" in bad.toml, line 3, column 24; a fixed share works only with the estimator \"sample\"",
+            "remove one of the two",
         ),
         file(
             "model.dims = [32, 16, 18]",
-            "`model.dims` goes from 16 to 18 in bad.toml, line 2, column 23; sizes must never increase: a BiMap with orthonormal columns cannot widen",
+            "`model.dims` increases from 16 to 18 in bad.toml, line 2, column 23; sizes must never increase: a BiMap with orthonormal columns cannot widen",
             "",
         ),
         file(
@@ -517,16 +518,16 @@ fn contradictions() {
         file(
             "align.calibration = 20",
             "`align.calibration` is 20 without `split.held_out_subjects` in bad.toml, line 2, column 21; only held-out subjects are calibrated",
-            "name some, as in `split.held_out_subjects = \"9-10\"`",
+            "hold out some subjects, as in `split.held_out_subjects = \"9-10\"`",
         ),
         file(
             "run.validate_every = 5",
-            "`run.validate_every` is 5 with `train.scheduler` \"plateau\" in bad.toml, line 2, column 22; the plateau schedule and early stopping read the validation of every round",
+            "`run.validate_every` is 5 with `train.scheduler` \"plateau\" in bad.toml, line 2, column 22; the plateau schedule and early stopping need a validation after every round",
             "use `train.scheduler = \"cosine\"` or \"constant\", or leave `run.validate_every` at 1",
         ),
         set(
             &["run.validate_every=5", "train.scheduler=cosine", "mode=centralised"],
-            "`run.validate_every` is 5 with `train.early_stop` 75 in the override `run.validate_every=5`; the plateau schedule and early stopping read the validation of every round",
+            "`run.validate_every` is 5 with `train.early_stop` 75 in the override `run.validate_every=5`; the plateau schedule and early stopping need a validation after every round",
             "set `train.early_stop = 0`, or leave `run.validate_every` at 1",
         ),
         file(
@@ -541,47 +542,47 @@ fn contradictions() {
         ),
         file(
             "data.subjects = '1-4'\nsplit.held_out_subjects = '4-5'",
-            "`split.held_out_subjects` names subject 5, who is not among `data.subjects`, in bad.toml, line 3, column 27; only subjects of the data can be held out",
+            "`split.held_out_subjects` names subject 5, which is not in `data.subjects`, in bad.toml, line 3, column 27; only selected subjects can be held out",
             "",
         ),
         file(
             "data.exclude = '4'\nsplit.held_out_subjects = '4'",
-            "`split.held_out_subjects` names subject 4, as does `data.exclude` in bad.toml, line 3, column 27; a subject that is left out cannot be scored",
+            "`split.held_out_subjects` names subject 4, which `data.exclude` excludes, in bad.toml, line 3, column 27; an excluded subject cannot be scored",
             "",
         ),
         file(
             "data.subjects = '1-3'\ndata.exclude = '1'\nsplit.held_out_subjects = '2-3'",
-            "`split.held_out_subjects` names every subject of `data.subjects` in bad.toml, line 4, column 27; at least one must be left to train with",
+            "`split.held_out_subjects` names every subject of `data.subjects` in bad.toml, line 4, column 27; at least one must remain for training",
             "",
         ),
         file(
             "split.held_out_subjects = '2'\nfederated.clients.a = [1, 2]",
-            "`split.held_out_subjects` names subject 2, as does client a in bad.toml, line 2, column 27; a subject that a client trains with is not unseen",
+            "`split.held_out_subjects` names subject 2, which client a trains on, in bad.toml, line 2, column 27; held-out subjects must not be used for training",
             "",
         ),
         file(
             "[federated.clients]\na = [1, 2]\nb = [3, '2']",
-            "`federated.clients.b` names subject 2, as does client a in bad.toml, line 4, column 9; a subject belongs to one client, once",
+            "`federated.clients.b` names subject 2, which client a has too, in bad.toml, line 4, column 9; each subject belongs to one client",
             "",
         ),
         file(
             "federated.clients = { a = [1, 1] }",
-            "`federated.clients.a` names subject 1 twice in bad.toml, line 2, column 31; a subject belongs to one client, once",
+            "`federated.clients.a` names subject 1 twice in bad.toml, line 2, column 31; each subject belongs to one client",
             "",
         ),
         file(
             "federated.clients = { a = [] }",
-            "`federated.clients.a` is empty in bad.toml, line 2, column 27; a client holds one subject or more",
-            "leave the client out, or give it a subject",
+            "`federated.clients.a` is empty in bad.toml, line 2, column 27; a client needs at least one subject",
+            "remove the client, or give it a subject",
         ),
         file(
             "federated.clients = {}",
-            "`federated.clients` is an empty table in bad.toml, line 2, column 21; an explicit map needs one client or more",
+            "`federated.clients` is an empty table in bad.toml, line 2, column 21; it needs at least one client",
             "write `a = [1, 2]` in it, or `clients = \"fixed\"`",
         ),
         file(
             "federated.clients = { default = [1] }",
-            "`federated.clients.default` is a client in bad.toml, line 2, column 33; in `federated.epochs_local` that name stands for all clients that are not named",
+            "`federated.clients.default` is a client in bad.toml, line 2, column 33; `federated.epochs_local` uses this name for all other clients",
             "give the client another name",
         ),
         file(
@@ -606,12 +607,12 @@ fn contradictions() {
         ),
         file(
             "federated.server_momentum = 0.9",
-            "`federated.server_momentum` is 0.9 in bad.toml, line 2, column 29; the server takes steps of its own only with the aggregation \"rl-avg\"",
+            "`federated.server_momentum` is 0.9 in bad.toml, line 2, column 29; the server uses momentum and step size only with the aggregation \"rl-avg\"",
             "use `federated.aggregation = \"rl-avg\"`",
         ),
         file(
             "federated.server_lr = 0.5",
-            "`federated.server_lr` is 0.5 in bad.toml, line 2, column 23; the server takes steps of its own only with the aggregation \"rl-avg\"",
+            "`federated.server_lr` is 0.5 in bad.toml, line 2, column 23; the server uses momentum and step size only with the aggregation \"rl-avg\"",
             "use `federated.aggregation = \"rl-avg\"`",
         ),
     ]);
@@ -630,7 +631,7 @@ fn overrides() {
         ),
         set(
             &["federated..rounds=3"],
-            "the override `federated..rounds=3` has something that is no key before the equals sign",
+            "the override `federated..rounds=3` has an invalid key before the equals sign",
             form,
         ),
         set(
@@ -666,17 +667,17 @@ fn overrides() {
         set(
             &["run.seeds=3..1"],
             "`run.seeds` is \"3..1\" in the override `run.seeds=3..1`; it must be seeds such as [0, 1, 2], \"0..3\" or 4",
-            "the range 3..1 is empty: its end is not part of it",
+            "the range 3..1 is empty, because its end is excluded",
         ),
         set(
             &["version=7"],
-            "`version` is 7 in the override `version=7`; the newest that is known is 1",
+            "`version` is 7 in the override `version=7`; the newest known version is 1",
             "update fedspd, or write the file for version 1",
         ),
     ]);
 }
 
-/// Whatever is cut off, the answer is a configuration or a message, never a panic.
+/// A truncated file gives a configuration or a message, never a panic.
 #[test]
 fn torn_files() {
     let text = template("torn");

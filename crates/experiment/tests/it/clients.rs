@@ -1,4 +1,4 @@
-//! What clients do, and what is done about those that fail, in whole runs.
+//! Clients in whole runs: the proximal term, and clients that fail.
 
 use fedspd_experiment::run;
 
@@ -6,7 +6,7 @@ use crate::modes::TASK;
 use crate::runs::experiment;
 use crate::support::{Warnings, in_folder};
 
-/// The proximal term holds clients back: the stronger it is, the less they drift from the model that they received.
+/// A stronger proximal term makes clients drift less from the model that they received.
 #[test]
 fn a_proximal_term_holds_clients_back() {
     let drift = |mu: &str| {
@@ -21,8 +21,9 @@ fn a_proximal_term_holds_clients_back() {
     }
 }
 
-/// A pull that overshoots grows by a factor of a thousand with every step: three steps are survived, 180 are not. The run stops there, or goes on without that
-/// client, which is named in every round.
+/// An overshooting proximal term grows by a factor of a thousand with every step. A client survives
+/// three steps but not 180. The run stops, or continues without the client and names it in every
+/// round.
 #[test]
 fn a_client_that_fails_stops_the_run_or_is_left_out() {
     let diverging = [
@@ -47,11 +48,11 @@ fn a_client_that_fails_stops_the_run_or_is_left_out() {
         let dropped: Vec<&str> = round.dropped.iter().map(|dropped| &*dropped.client).collect();
         assert_eq!(dropped, ["c"]);
         assert!(round.dropped[0].reason.contains("diverged"), "{:?}", round.dropped);
-        // Three replies came, of all that is sent.
+        // Four messages went down, and three replies came back.
         assert_eq!(round.bytes_up * 4, round.bytes_down * 3);
     }
     let told = warnings.0.iter().filter(|text| text.contains(": c does not count: training diverged"));
     assert_eq!(told.count(), 2, "{:?}", warnings.0);
-    // It is scored all the same.
+    // The client is still scored.
     assert!(table.rows.iter().any(|row| row.client == "c" && row.metric == "final_macro_f1"));
 }

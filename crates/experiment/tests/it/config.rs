@@ -1,4 +1,5 @@
-//! Sound configurations: defaults, overrides, the way to TOML and back, the template and the schema.
+//! Valid configurations: defaults, overrides, conversion to TOML and back, the template and the
+//! schema.
 
 use std::collections::BTreeSet;
 
@@ -187,7 +188,7 @@ fn every_optional_key_of_the_template_shows_a_sound_value() {
         "t",
         &[],
     );
-    // The examples of the template are of one dataset and go together.
+    // The examples of the template fit one dataset and are consistent.
     assert!(config.is_ok(), "{}", config.unwrap_err());
 }
 

@@ -1,4 +1,4 @@
-//! Data: what is asked for, and what cannot be had.
+//! Data: selections, and their faults.
 
 use fedspd_eeg::Covariances;
 use fedspd_experiment::config::{AlignKind, Config};
@@ -26,7 +26,7 @@ fn subjects_and_classes_are_chosen() {
     assert_eq!(about.subjects(), ["2", "4", "5"]);
     assert_eq!(about.classes, ["feet", "left_hand"]);
     assert_eq!(some.dataset.excluded[0].subject, "3");
-    // Labels and matrices go together.
+    // Labels still belong to their matrices.
     let (Content::Covariances(all), Content::Covariances(some)) =
         (&all.dataset.content, &some.dataset.content)
     else {
@@ -49,18 +49,18 @@ fn what_is_not_there_is_named() {
     let cases = [
         (
             "[data]\nname = \"sample\"\nsubjects = \"11\"",
-            "`data.subjects` names subject `11`, of whom there are no trials",
-            "there are: 1, 2, 3, 4, 5, 6, 7, 8, 9, 10",
+            "`data.subjects` names subject `11`, which has no trials",
+            "available: 1, 2, 3, 4, 5, 6, 7, 8, 9, 10",
         ),
         (
             "[data]\nname = \"sample\"\nexclude = \"12\"",
-            "`data.exclude` names subject `12`, of whom there are no trials",
-            "there are: 1, 2, 3, 4, 5, 6, 7, 8, 9, 10",
+            "`data.exclude` names subject `12`, which has no trials",
+            "available: 1, 2, 3, 4, 5, 6, 7, 8, 9, 10",
         ),
         (
             "[data]\nname = \"sample\"\nclasses = [\"feet\", \"tongue\"]",
             "`data.classes` names `tongue`, which is not a class of the data",
-            "there are: feet, hands, left_hand, right_hand",
+            "available: feet, hands, left_hand, right_hand",
         ),
     ];
     for (text, message, hint) in cases {
@@ -74,7 +74,7 @@ fn what_is_not_there_is_named() {
     assert!(message.starts_with("nowhere.npz: "), "{message}");
 }
 
-/// What is no covariance would be hidden by the floor of eigenvalues: it is refused, by training and by a trial of a model alike.
+/// ReEig would hide an invalid covariance, so both training and evaluation refuse it.
 #[test]
 fn matrices_that_are_no_covariances_are_refused() {
     let folder = tempfile::tempdir().unwrap();
@@ -95,12 +95,12 @@ fn matrices_that_are_no_covariances_are_refused() {
     let (message, hint) = fault(&zero);
     let begin = "`zero`: the matrix of trial 7 (subject 1, session ";
     assert!(message.starts_with(begin), "{message}");
-    assert!(message.ends_with("is no covariance, its eigenvalues go from 0.0e0 to 0.0e0"), "{message}");
+    assert!(message.ends_with("is not a covariance: its eigenvalues range from 0.0e0 to 0.0e0"), "{message}");
     assert!(hint.contains("data.exclude"), "{hint}");
     let indefinite = save("indefinite.npz", &|matrix| matrix[65] = -matrix[65]);
     let (message, _) = fault(&indefinite);
-    assert!(message.contains("its eigenvalues go from -"), "{message}");
-    // A reference of all channels takes one dimension away, and rounding may leave a little less than nothing of it.
+    assert!(message.contains("its eigenvalues range from -"), "{message}");
+    // An average reference loses one rank, and rounding may make that eigenvalue slightly negative.
     let average = save("average.npz", &|matrix| {
         for row in matrix.chunks_exact_mut(64) {
             let mean = row.iter().sum::<f64>() / 64.0;
@@ -129,7 +129,8 @@ fn matrices_that_are_no_covariances_are_refused() {
     assert!(unseen.hint().unwrap().contains("riemannian"));
 }
 
-/// Files of covariances for SPDnet, aligned ones not again; a trained model reads data of its kind alone.
+/// SPDnet reads files of covariances and refuses to align them twice. A trained model reads only
+/// data of its kind.
 #[test]
 fn files_and_models_go_together_or_not() {
     let folder = tempfile::tempdir().unwrap();
@@ -151,7 +152,7 @@ fn files_and_models_go_together_or_not() {
     assert!(hint.contains("--trials"));
     assert_eq!(load(&text("aligned.npz", "")).unwrap().alignment(), "riemannian-all");
     let (message, _) = fault(&text("aligned.npz", "[align]\nkind = \"riemannian\""));
-    assert_eq!(message, "`aligned` is aligned already (riemannian, on all trials)");
+    assert_eq!(message, "`aligned` is already aligned (riemannian, on all trials)");
 
     let config = "[align]\nkind = \"riemannian\"\nfit = \"all\"\n[model]\ndims = [8]\nepsilon = 1e-3\n[federated]\nrounds = 3";
     let experiment = load(&text("plain.npz", config)).unwrap();
@@ -159,7 +160,7 @@ fn files_and_models_go_together_or_not() {
     assert_eq!((forecast.rounds, forecast.participants, forecast.parameters), (3, 2, 64 * 8 + 4 * 65));
     assert_eq!((forecast.shared, forecast.bytes_per_round), (772, 2 * 2 * 772 * 8));
     assert!(forecast.seconds > 0.0 && forecast.shards.clients.len() == 2);
-    // Only the Karcher mean keeps replies: two of them, each of 64 x 8 numbers.
+    // Only the Karcher mean keeps replies: two, with 64 x 8 numbers each.
     for (aggregation, kept) in [("ret-avg", 0), ("karcher", 2 * 64 * 8 * 8)] {
         let kind = format!("{config}\naggregation = \"{aggregation}\"");
         let forecast = Forecast::new(&load(&text("plain.npz", &kind)).unwrap()).unwrap();
@@ -178,7 +179,8 @@ fn files_and_models_go_together_or_not() {
     );
 }
 
-/// A model is tried on trials that were treated as those it was trained on, or not at all: aligned trials and z-scores have no unit that would tell.
+/// A model evaluates only trials with the treatment of its training trials. The unit cannot show
+/// this, because aligned trials and z-scores are both dimensionless.
 #[test]
 fn an_eegnet_is_tried_on_trials_treated_as_its_own() {
     let folder = tempfile::tempdir().unwrap();
@@ -203,7 +205,7 @@ fn an_eegnet_is_tried_on_trials_treated_as_its_own() {
         let model = path(&name).join("models/seed-0.safetensors");
         let scores = evaluate_model(&model, &path("plain.npz"), AlignKind::Euclidean).unwrap();
         let again = evaluate_model(&model, &path("aligned.npz"), AlignKind::None).unwrap();
-        // Files have trials in single precision.
+        // Files store trials in single precision.
         assert!((again.loss - scores.loss).abs() < 1e-6, "{} {}", again.loss, scores.loss);
         assert_eq!(again.confusion.counts(), scores.confusion.counts());
         let error = evaluate_model(&model, &path("plain.npz"), AlignKind::None).err().unwrap().to_string();

@@ -1,4 +1,4 @@
-//! Training without a folder, and what a model says about single trials.
+//! Training without a run folder, and predictions of single trials.
 
 use std::path::Path;
 
@@ -8,7 +8,8 @@ use crate::modes::TASK;
 use crate::runs::experiment;
 use crate::support::Warnings;
 
-/// The bytes that a run saves, from the same trials as they are in memory, in any mode that has one model, with and without a test.
+/// Training on trials in memory gives the bytes that a run saves, in every mode with one model,
+/// with and without a test.
 #[test]
 fn fit_gives_the_model_of_a_run() {
     let untested: &[&str] = &["split.train=0.9", "split.test=0"];
@@ -29,7 +30,7 @@ fn fit_gives_the_model_of_a_run() {
     assert!(matches!(fit(&alone, &mut ()), Err(Error::NoModel { .. })));
 }
 
-/// A trial is predicted as if it were alone, and what is no trial is refused.
+/// The prediction of a trial does not depend on other trials, and invalid trials are refused.
 #[test]
 fn trials_are_predicted_one_by_one() {
     let experiment = experiment(TASK, &["mode=centralised", "train.epochs=3"]);
@@ -47,7 +48,7 @@ fn trials_are_predicted_one_by_one() {
     assert_eq!((together.len(), &together), (130 * 3, &alone));
     assert!(together.chunks(3).all(|row| (row.iter().sum::<f64>() - 1.0).abs() < 1e-12));
     assert!(matches!(predictor.probabilities(2, |_| numbers[..100].to_vec()), Err(Error::Network(_))));
-    // A fault says which trial it is in, however many come before.
+    // A fault names its trial among all trials, not within a batch.
     let mut message = |entry: usize, value: f64| {
         let kept = std::mem::replace(&mut numbers[100 * 64 + entry], value);
         let said =
@@ -57,7 +58,7 @@ fn trials_are_predicted_one_by_one() {
     };
     assert_eq!(message(1, f64::NAN), "trial 100, input 0: entry (0, 1) of matrix 0 is NaN");
     assert!(message(1, 1e9).starts_with("trial 100, input 0: matrix 0 is not symmetric"));
-    let negative = "`the array`: the matrix of trial 100 is no covariance, its eigenvalues go from -";
+    let negative = "`the array`: the matrix of trial 100 is not a covariance: its eigenvalues range from -";
     assert!(message(0, -1e9).starts_with(negative));
     assert!(Predictor::new(Path::new("mine"), &model[..100]).is_err());
 }

@@ -1,4 +1,5 @@
-//! The properties of `algorithms.md` section 8 that concern splits and whole runs, and every message that a bad configuration or design can get.
+//! Tests of the properties of `algorithms.md`, section 8, for splits and whole runs, and of every
+//! message about a bad configuration or design.
 //!
 //! Each test names the properties it shows.
 #![allow(clippy::unwrap_used)] // helpers of tests may panic as tests do

@@ -1,4 +1,4 @@
-//! The modes: there is one loop.
+//! Training modes, which share one loop.
 
 use fedspd_experiment::headline;
 
@@ -28,8 +28,8 @@ pub(crate) const TASK: &str = r#"
     epochs_local = 1
 "#;
 
-/// Property 40 for whole experiments: one client with all trials, carried moments and one epoch a round
-/// is centralised training, bit for bit.
+/// Property 40 for whole experiments: one client with all trials, carried moments and one epoch a
+/// round is centralised training, bit for bit.
 #[test]
 fn a_federation_of_one_is_centralised_training() {
     let everyone = "federated.clients={ 'all clients' = [1, 2, 3, 4, 5, 6, 7, 8] }";
@@ -46,7 +46,7 @@ fn a_federation_of_one_is_centralised_training() {
     assert_eq!(federated, centralised);
 }
 
-/// Every mode tests the same trials, and learns.
+/// Every mode learns, and tests the same trials.
 #[test]
 fn every_mode_learns() {
     let mut tested = Vec::new();
@@ -62,7 +62,7 @@ fn every_mode_learns() {
     assert!(tested.windows(2).all(|pair| pair[0] == pair[1]));
 }
 
-/// The best model by validation is the one that centralised training ends with, and it stops.
+/// Centralised training stops early and ends with the best model by validation.
 #[test]
 fn early_stopping_returns_to_the_best() {
     let stopping = ["mode=centralised", "train.epochs=60", "train.early_stop=5"];
@@ -84,7 +84,8 @@ fn early_stopping_returns_to_the_best() {
     assert_eq!(values("test", "final_macro_f1"), [(last, then.1)]);
 }
 
-/// Alignment takes away what is different between subjects, whatever it is fitted on; of a subject nobody has seen, on its own trials.
+/// Alignment removes differences between subjects, for every choice of fitted trials. For a
+/// held-out subject it is fitted on the subject's own trials.
 #[test]
 fn alignment_helps_where_subjects_differ() {
     let shifted = ["data.generated.shift=1.5", "federated.rounds=30", "split.held_out_subjects='7,8'"];
@@ -105,7 +106,8 @@ fn alignment_helps_where_subjects_differ() {
     }
 }
 
-/// EEGNet keeps its statistics at the clients; a subject that nobody has seen gets its own from one pass without labels.
+/// EEGNet keeps its statistics at the clients. A held-out subject gets its own from one pass
+/// without labels.
 #[test]
 fn eegnet_learns_and_reads_new_subjects() {
     let text = r#"
@@ -137,10 +139,10 @@ fn eegnet_learns_and_reads_new_subjects() {
         assert!(found.held_out.mean > 0.6, "{fedbn}: {}", found.held_out.mean);
     }
 
-    // In one place there is one client, and its batch normalisation is part of the model that comes out.
+    // Centralised training has one client, whose batch normalisation is part of the model.
     let folder = tempfile::tempdir().unwrap();
     let centralised = experiment(text, &["mode=centralised", "train.epochs=3"]);
-    let note = "each batch-normalisation statistics taken on all of its own trials, without labels";
+    let note = "batch-normalisation statistics fitted on all trials of each subject, without labels";
     assert_eq!(centralised.held_out_note().unwrap(), note);
     fedspd_experiment::run(&centralised, "one", &folder.path().join("run"), &mut ()).unwrap();
     let model = folder.path().join("run/models/seed-0.safetensors");
@@ -150,7 +152,7 @@ fn eegnet_learns_and_reads_new_subjects() {
     }
 }
 
-/// Subjects that a map leaves out are told of.
+/// A run warns about subjects that a map leaves out.
 #[test]
 fn subjects_without_a_client_are_told_of() {
     let mut warnings = Warnings::default();
@@ -159,7 +161,8 @@ fn subjects_without_a_client_are_told_of() {
     assert_eq!(warnings.0, ["no client has the subjects 4, 5, 6, 7, 8: their trials are not used"]);
 }
 
-/// Clients without trials for a score are told of, and a fold that nobody has is refused before anything is trained.
+/// A run warns about clients without validation or test trials. It refuses an empty test fold
+/// before training.
 #[test]
 fn scores_that_will_be_missing_are_told_of() {
     let warnings = |overrides: &[&str]| {
@@ -168,7 +171,7 @@ fn scores_that_will_be_missing_are_told_of() {
         in_folder(&experiment(TASK, &all), &mut warnings);
         warnings.0
     };
-    // Two trials of a class in a client are too few to be shared out, four are not.
+    // A client needs more than two trials of a class for three splits; four are enough.
     let few = |clients| {
         let shares = ["split.train=0.98", "split.val=0.01", "split.test=0.01"];
         warnings(&[&["data.generated.trials=6", clients][..], &shares].concat())
@@ -188,8 +191,7 @@ fn scores_that_will_be_missing_are_told_of() {
         ]
     );
     let two = &few("federated.clients={ a = [1], b = [2], c = [3, 4, 5, 6, 7, 8] }")[1];
-    let expected =
-        "2 of 3 clients have no test trials, a the first of them: such a client is not in the test scores";
+    let expected = "2 of 3 clients have no test trials (first: a): such a client is not in the test scores";
     assert_eq!(two, expected);
 
     let runs = fedspd_experiment::config::Config::parse(
@@ -198,12 +200,13 @@ fn scores_that_will_be_missing_are_told_of() {
         &[],
     );
     let absurd = fedspd_experiment::Experiment::new(runs.unwrap(), &()).unwrap().design(0).err().unwrap();
-    let message = "fold 7 of 1000 (counted from 0) is for the test, but no client has a run in it";
+    let message = "no client has a run in test fold 7 of 1000 (counted from 0)";
     assert_eq!(absurd.to_string(), message);
     assert!(absurd.hint().unwrap().contains("fewer"));
 }
 
-/// Clients that stop early stay in the pooled validation, with what they have learnt; where nothing is federated, everybody takes part.
+/// Clients that stop early stay in the pooled validation, with their last models. Local training
+/// has all clients in every round.
 #[test]
 fn clients_that_have_stopped_are_validated_still() {
     let settings = ["mode=local", "train.epochs=60", "train.early_stop=6", "federated.participation=0.5"];
@@ -217,7 +220,7 @@ fn clients_that_have_stopped_are_validated_still() {
     let both = losses("federated.clients={ a = [1, 8], b = [4, 6] }");
     let stopped = both.iter().position(|(active, _)| *active == ["a"]).unwrap();
     assert!(stopped > 1 && both.len() == alone.len() && stopped + 2 < both.len());
-    // While both train, the mean tells the loss of the other, which then stays.
+    // While both train, the mean gives the loss of the other client, which is constant afterwards.
     let other = 2.0 * both[stopped - 1].1 - alone[stopped - 1].1;
     for ((_, both), (_, alone)) in both.iter().zip(&alone).skip(stopped) {
         assert!((both - (alone + other) / 2.0).abs() < 1e-12, "{both} {alone} {other}");

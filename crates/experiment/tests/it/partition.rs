@@ -1,4 +1,4 @@
-//! Subjects go to clients.
+//! Assignment of subjects to clients.
 
 use std::collections::BTreeSet;
 
@@ -30,7 +30,7 @@ fn members(partition: &Partition) -> Vec<(&str, Vec<&str>)> {
 
 #[test]
 fn fixed_clients_are_consecutive_subjects_in_the_order_of_their_numbers() {
-    // 10 comes before 2 in the alphabet.
+    // As text, 10 sorts before 2.
     let about = about(2, [10, 2, 1, 11, 3, 2].map(|subject| origin(subject, 0, 0)).to_vec());
     let fixed = Assignment::Fixed { subjects_per_client: 2 };
     let shared = partition(&about, &fixed, &[], Seed(0)).unwrap();
@@ -77,8 +77,8 @@ fn every_fault_is_named() {
     let fixed = |subjects_per_client: usize| Assignment::Fixed { subjects_per_client };
     let everyone: Vec<String> = (1..=10).map(|subject| subject.to_string()).collect();
     let cases = [
-        (fixed(2), strings(["12"]), "the held-out list names subject `12`, of whom there are no trials"),
-        (map([("a", &["1", "x"])]), vec![], "client `a` names subject `x`, of whom there are no trials"),
+        (fixed(2), strings(["12"]), "the held-out list names subject `12`, which has no trials"),
+        (map([("a", &["1", "x"])]), vec![], "client `a` names subject `x`, which has no trials"),
         (
             map([("a", &["1"]), ("b", &["2", "1"])]),
             vec![],
@@ -109,7 +109,7 @@ fn every_fault_is_named() {
         }
     }
     let error = partition(&about, &fixed(2), &strings(["12"]), Seed(0)).unwrap_err();
-    assert_eq!(error.hint().unwrap(), "there are 1, 2, 3, 4, 5, 6, 7, 8 and 2 more");
+    assert_eq!(error.hint().unwrap(), "available: 1, 2, 3, 4, 5, 6, 7, 8 and 2 more");
     let empty = crate::support::about(2, Vec::new());
     assert_eq!(partition(&empty, &fixed(2), &[], Seed(0)), Err(SharingError::NoTrials));
 }
@@ -117,7 +117,7 @@ fn every_fault_is_named() {
 proptest! {
     #![proptest_config(cases(128))]
 
-    /// Every trial has one place, and no subject has two.
+    /// Every trial has exactly one owner, and so has every subject.
     #[test]
     fn trials_and_subjects_have_one_place(
         about in design(),

@@ -1,4 +1,5 @@
-//! Sites and their coordinator, with messages handed over by a loop: the bytes of a run in one process.
+//! Sites and their coordinator, with a loop that passes messages: the bytes of a run in one
+//! process.
 
 use std::path::Path;
 
@@ -71,7 +72,7 @@ fn the_same_bytes_as_in_one_process_even_after_a_crash() {
     let all = sites(&config, folder.path());
     let mut server = coordinator(&config, &many, &all);
     round(&mut server, &all);
-    // The second round is trained, and nobody hears of it.
+    // The second round is trained, but the server never receives the replies.
     train(&server, &all);
     drop(server);
     let all = sites(&config, folder.path());
@@ -88,7 +89,8 @@ fn the_same_bytes_as_in_one_process_even_after_a_crash() {
     assert!(manifest.subjects.is_empty(), "the server knows nobody");
 }
 
-/// Two runs of one configuration, at the same time and with the same sites: neither begins a round with what the other left.
+/// Two runs of one configuration, at the same time and with the same sites: neither uses states of
+/// the other.
 #[test]
 fn runs_do_not_disturb_each_other() {
     let folder = tempfile::tempdir().unwrap();
@@ -96,7 +98,7 @@ fn runs_do_not_disturb_each_other() {
     let all = sites(&config, folder.path());
     let mut servers = ["one", "two"].map(|name| coordinator(&config, &folder.path().join(name), &all));
     assert_ne!(servers[0].identity(), servers[1].identity());
-    // The second is a round behind, so that it would find the other's moments where it looks for its own.
+    // The second is a round behind, so that it could read the moments of the other by mistake.
     round(&mut servers[0], &all);
     for server in &mut servers {
         while !server.finished() {
@@ -178,8 +180,8 @@ fn an_introduction_that_cannot_be_is_refused() {
     };
     assert_eq!(Introduction::read(&said.to_string()).unwrap(), site.introduce().unwrap());
     for (key, value, fault) in [
-        ("/trials/train", json!([i64::MAX, 1, 1, 1]), "it has 9223372036854775807 trials of a class"),
-        ("/trials/test", json!([1]), "trials of 1 classes and names 4"),
+        ("/trials/train", json!([i64::MAX, 1, 1, 1]), "it reports 9223372036854775807 trials of a class"),
+        ("/trials/test", json!([1]), "it has trial counts for 1 of 4 classes"),
         ("/name", json!("a\nround 1: b"), "its name is \"a\\\\nround 1: b\""),
         ("/name", json!(""), "its name is \"\""),
         ("/facts", json!(null), "invalid type: null"),
@@ -191,7 +193,7 @@ fn an_introduction_that_cannot_be_is_refused() {
     assert_eq!(warned.warning.as_deref(), Some("x\\nround 1: b does not count"));
 }
 
-/// Numbers that would overflow when they are added up, or drown those of others, are refused before.
+/// Numbers are refused if their sum would overflow or if they would hide those of other sites.
 #[test]
 fn numbers_that_cannot_be_do_not_count() {
     let folder = tempfile::tempdir().unwrap();
@@ -215,7 +217,7 @@ fn numbers_that_cannot_be_do_not_count() {
         let confusion = parts.iter_mut().find(|part| part.name == "test.confusion").unwrap();
         if let (1, Numbers::U64(counts)) = (client, &mut confusion.numbers) {
             let support: u64 = counts[..4].iter().sum();
-            // Wraps around to as many trials as there are.
+            // The sum wraps around to the true number of trials.
             counts[..4].copy_from_slice(&[u64::MAX / 2 + 1, u64::MAX / 2 + 1, support, 0]);
         }
         server.score(client, Ok(Message::new(parts)), &mut ()).unwrap();
@@ -226,8 +228,7 @@ fn numbers_that_cannot_be_do_not_count() {
     assert!(events.contains("client 2 did not score the model"), "{events}");
 }
 
-/// A folder knows its engine: neither engine goes on in a folder of the other, and every hint says how
-/// the run in the folder is resumed.
+/// Neither engine resumes a run of the other, and every hint names the correct way to resume.
 #[test]
 fn a_run_of_one_engine_is_not_resumed_by_the_other() {
     let folder = tempfile::tempdir().unwrap();
@@ -250,7 +251,7 @@ fn a_run_of_one_engine_is_not_resumed_by_the_other() {
     assert!(refused.hint().unwrap().starts_with("resume it with `fedspd resume "), "{:?}", refused.hint());
 }
 
-/// The second message of a site prepares nothing: its trials come from the cache, to the same bytes.
+/// A site prepares its trials once. Later messages read the same bytes from the cache.
 #[test]
 fn a_site_prepares_its_trials_once() {
     let folder = tempfile::tempdir().unwrap();

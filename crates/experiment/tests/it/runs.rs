@@ -1,4 +1,5 @@
-//! Runs: the same bytes on any number of threads, straight through or interrupted, and what a folder holds.
+//! Runs: the same bytes for any number of threads, with and without interruptions; and the content
+//! of a folder.
 
 use std::fs;
 use std::path::Path;
@@ -34,7 +35,7 @@ pub(crate) fn experiment(text: &str, overrides: &[&str]) -> Experiment {
     Experiment::new(Config::parse(text, "test.toml", &overrides).unwrap(), &()).unwrap()
 }
 
-/// What must be the same bytes: results, models, and what clients would go on from.
+/// Returns the files that must have the same bytes: results, models and checkpoints.
 fn bytes(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let names = [
         "results.csv",
@@ -48,7 +49,7 @@ fn bytes(folder: &Path) -> Vec<(String, Vec<u8>)> {
     names.iter().filter_map(|name| Some(((*name).to_owned(), fs::read(folder.join(name)).ok()?))).collect()
 }
 
-/// Interrupts after some rounds.
+/// Interrupts a run after some rounds.
 struct After(u32);
 
 impl Observer for After {
@@ -113,7 +114,7 @@ fn threads_and_interruptions_change_nothing() {
             events.into_iter().filter(|event| matches!(event, Event::Round(_))).collect::<Vec<_>>()
         };
         assert_eq!(rounds("pieces"), rounds("straight"));
-        // What is done stays as it is.
+        // Resuming a completed run changes nothing.
         resume(&at("pieces"), &mut ()).unwrap();
         assert!(bytes(&at("pieces")) == expected, "again, {overrides:?}");
     }
@@ -123,7 +124,7 @@ fn resume(folder: &Path, observer: &mut (dyn Observer + Send)) -> Result<Ended, 
     Ok(Resumable::open(folder, |_| (), &())?.go_on(observer)?.1)
 }
 
-/// Tries, after every round, what another process might try.
+/// Tries to resume and to begin the same run after every round, like another process.
 struct Intruder<'a>(&'a Path, Vec<String>);
 
 impl Observer for Intruder<'_> {
@@ -140,7 +141,8 @@ impl Observer for Intruder<'_> {
     }
 }
 
-/// Two at once would tear the log and the checkpoints: the second one is refused, whether the first one began or goes on.
+/// Two processes would corrupt the log and the checkpoints. The second is refused while the first
+/// runs or resumes.
 #[test]
 fn nobody_else_writes_to_a_folder() {
     let folder = tempfile::tempdir().unwrap();
@@ -160,7 +162,7 @@ fn status(folder: &Path) -> Status {
     Manifest::read(&RunFolder::open(folder).unwrap().manifest()).unwrap().status
 }
 
-/// Splits, batches and samples are the same whatever the aggregation (property 46, for whole runs).
+/// Splits, batches and samples do not depend on the aggregation (property 46, for whole runs).
 #[test]
 fn the_aggregation_changes_no_split_and_no_sample() {
     let folder = tempfile::tempdir().unwrap();
@@ -184,7 +186,7 @@ fn the_aggregation_changes_no_split_and_no_sample() {
     assert_eq!(seen[0].1.len(), 6);
 }
 
-/// A seed of the split alone: who has which trials no longer depends on the run's seed, and all else still does.
+/// With a seed of its own, the split does not depend on the run's seed. Everything else still does.
 #[test]
 fn a_split_may_have_a_seed_of_its_own() {
     let shuffled = "federated.clients=shuffled";
@@ -266,7 +268,8 @@ fn a_folder_holds_what_a_report_needs() {
         assert_eq!(rows(seed, "held-out", "6", "final_trials"), [(6, 24.0)]);
         let last = rows(seed, "test", "pooled", "macro_f1")[2].1;
         assert_eq!(rows(seed, "test", "pooled", "final_macro_f1"), [(6, last)]);
-        // The confusion matrix counts every test trial once, in every round that is tested and at the end.
+        // The confusion matrix counts every test trial once, in every round that is tested and at
+        // the end.
         let confusion = table.rows.iter().filter(|row| {
             row.seed == seed && row.split == "test" && row.metric.starts_with("final_confusion:")
         });
@@ -324,8 +327,8 @@ fn a_folder_is_not_run_twice_and_not_gone_on_with_by_mistake() {
     let cases: [(&str, Vec<u8>); 4] = [
         ("not a checkpoint of this version", b"something else".to_vec()),
         ("cut off", good[..20].to_vec()),
-        ("damaged: its checksum does not fit", good[..good.len() - 1].to_vec()),
-        ("damaged: its checksum does not fit", [&good[..60], &[good[60] ^ 1], &good[61..]].concat()),
+        ("damaged: its checksum does not match", good[..good.len() - 1].to_vec()),
+        ("damaged: its checksum does not match", [&good[..60], &[good[60] ^ 1], &good[61..]].concat()),
     ];
     for (fault, content) in cases {
         fs::write(&checkpoint, content).unwrap();

@@ -1,4 +1,4 @@
-//! Several runs in a row: values of a setting, and the paper's grid.
+//! Several runs in a row: sweeps, and the paper's grid.
 
 use std::collections::BTreeSet;
 
@@ -27,7 +27,7 @@ fn one_value_stands_for_a_list_of_one_where_a_list_is_expected() {
     assert_eq!(sweep.change("[16, 8]", parse).unwrap().model.dims, [16, 8]);
     let sweep: Sweep = "train.lr=1e-2".parse().unwrap();
     assert_eq!(sweep.change("1e-2", parse).unwrap().train.lr, 1e-2);
-    // The message is that of the value as it was given.
+    // The message shows the value as given, not as a list.
     let fault = sweep.change("fast", parse).unwrap_err().to_string();
     assert!(fault.starts_with("`train.lr` is \"fast\""), "{fault}");
 }
@@ -40,7 +40,7 @@ fn the_smallest_value_at_the_maximum_is_chosen() {
     assert_eq!(choice(&scores(&[0.3, 0.5, 0.5, 0.4])), Some(1));
     assert_eq!(choice(&scores(&[0.3])), Some(0));
     assert_eq!(choice(&[]), None);
-    // What was not measured is not chosen.
+    // NaN is never chosen.
     assert_eq!(choice(&scores(&[f64::NAN, 0.3, 0.2])), Some(1));
     assert_eq!(choice(&scores(&[f64::NAN])), None);
 }

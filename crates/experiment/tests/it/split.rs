@@ -1,4 +1,4 @@
-//! A client's trials go to training, validation and test.
+//! The split of a client's trials into training, validation and test.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,7 @@ fn stream(seed: u64) -> Stream {
     Seed(seed).stream(Purpose::Split)
 }
 
-/// One client with everybody.
+/// Returns one client with all subjects.
 fn everybody(about: &About) -> Client {
     let assignment = Assignment::Fixed { subjects_per_client: usize::MAX };
     partition(about, &assignment, &[], Seed(0)).unwrap().clients.remove(0)
@@ -37,7 +37,7 @@ fn in_order(split: &Split) -> bool {
     parts(split).iter().all(|trials| trials.is_sorted())
 }
 
-/// How many trials of each key the three splits have.
+/// Counts the trials of each key in the three splits.
 fn counts<K: Ord>(split: &Split, key: impl Fn(usize) -> K) -> BTreeMap<K, [usize; 3]> {
     let mut counts = BTreeMap::new();
     for (place, trials) in parts(split).into_iter().enumerate() {
@@ -81,19 +81,19 @@ fn a_split_depends_on_seed_and_client_alone() {
         assert_eq!(of(stream(0)), of(stream(0)));
         assert_ne!(of(stream(0)), of(stream(1)));
         assert_ne!(of(stream(0)), of(stream(0).client(1)));
-        // The purpose is not the caller's to choose.
+        // The caller's purpose has no effect.
         assert_eq!(of(stream(0)), of(Seed(0).stream(Purpose::Shuffle)));
     }
 }
 
-/// What one subject has does not change how another's trials are shuffled.
+/// The trials of one subject do not affect the shuffling of another's trials.
 #[test]
 fn each_subject_and_class_has_its_own_stream() {
     let one = physionet(1);
     let two = physionet(2);
     let of = |about: &About| split(about, &everybody(about), &PAPER, stream(3)).unwrap();
     let (alone, together) = (of(&one), of(&two));
-    // Counts may differ by the rounding; which trials come first may not.
+    // Rounding may change counts, but not the order of trials.
     for label in 0..4 {
         let first = |split: &Split, about: &About| -> BTreeSet<usize> {
             let own = |&&trial: &&usize| trial < one.origins.len() && about.origins[trial].label == label;
@@ -125,7 +125,7 @@ fn a_share_of_nothing_gets_nothing() {
     assert_eq!(parts(&split).map(<[usize]>::len), [144, 0, 36]);
 }
 
-/// Each fold of `PhysionetMI` tests on one run of both kinds, and no run is in two splits of which one is the test.
+/// Each fold of `PhysionetMI` tests runs of both kinds. No test run is in another split.
 #[test]
 fn folds_of_physionet_test_every_class_on_whole_runs() {
     let about = physionet(3);
@@ -170,7 +170,7 @@ fn every_fault_is_named() {
             shares(f64::NAN, 0.5, 0.5),
             "the shares of training, validation and test are NaN, 0.5 and 0.5, together NaN",
         ),
-        (shares(0.0, 0.5, 0.5), "client `client 1` has 180 trials, of which none is left for training"),
+        (shares(0.0, 0.5, 0.5), "client `client 1` has 180 trials, but none is left for training"),
         (runs(1, 0, 0.1), "`folds` is 1; it must be 2 or more"),
         (runs(3, 3, 0.1), "`fold` is 3; it must be less than the number of folds, 3"),
         (runs(3, 0, 1.0), "`val` is 1; it must be at least 0 and less than 1"),
@@ -189,22 +189,22 @@ fn every_fault_is_named() {
             let error = split(&about, &stranger, &kind, stream(0)).unwrap_err();
             assert_eq!(
                 error.to_string(),
-                format!("trial {trial} of client `client 1` is not one of its subjects'")
+                format!("trial {trial} of client `client 1` belongs to none of its subjects")
             );
         }
     }
 
     let single = crate::support::about(2, (0..8).map(|trial| origin(7, 1, trial % 2)).collect());
     let error = split(&single, &everybody(&single), &runs(2, 0, 0.1), stream(0)).unwrap_err();
-    assert_eq!(error.to_string(), "subject `7` has 1 run; with whole runs held out, two or more are needed");
+    assert_eq!(error.to_string(), "subject `7` has 1 run; leave-run-out needs at least 2");
     assert!(error.hint().unwrap().contains("stratified"));
 }
 
 proptest! {
     #![proptest_config(cases(512))]
 
-    /// Property 47: disjoint, exhaustive, each class and each class of a subject within 1 of its share, and so is the total, unless a class
-    /// had to be given a trial.
+    /// Property 47: splits are disjoint and exhaustive. The total, each class, and each class of a
+    /// subject are within 1 of their shares, unless a class received an extra trial.
     #[test]
     fn stratified_splits_are_exact(
         about in design(),
@@ -218,7 +218,7 @@ proptest! {
         let client = everybody(&about);
         let result = split(&about, &client, &SplitRule::Stratified { train, val, test }, stream(seed));
         let split = match result {
-            // A handful of trials and a small share of training.
+            // Few trials and a small share of training.
             Err(SharingError::NothingToTrain { trials, .. }) => {
                 prop_assert!(trials as f64 * train < 1.0);
                 return Ok(());
@@ -235,7 +235,7 @@ proptest! {
             let size = counts.iter().sum::<usize>();
             let everywhere = counts.iter().zip(shares).all(|(&count, share)| (count > 0) == (share > 0.0));
             prop_assert!(size < used || everywhere, "{counts:?}");
-            // A class was helped only where rounding alone may leave a split without it.
+            // A class receives an extra trial only if rounding alone may leave a split without it.
             if shares.iter().any(|&share| share > 0.0 && size as f64 * share < 1.0 - 1e-9) && size >= used {
                 helped.insert(class);
                 prop_assert!(worst_deviation(counts, shares) < 2.0 + 1e-9, "{counts:?}");
@@ -252,7 +252,8 @@ proptest! {
         }
     }
 
-    /// The tests of all folds are every trial once, in whole runs; the rest is training and validation.
+    /// The tests of all folds have every trial once, in whole runs. The rest is training and
+    /// validation.
     #[test]
     fn folds_are_exact(about in design(), folds in 2_usize..5, val in 0.0..0.5, seed: u64) {
         let client = everybody(&about);
@@ -281,7 +282,7 @@ proptest! {
         }
         tested.sort_unstable();
         prop_assert_eq!(tested, client.trials);
-        // Folds of a subject differ by one run at most.
+        // Folds of a subject differ by at most one run.
         for (_, counts) in tests_of_subject {
             prop_assert!(counts.iter().max().unwrap() - counts.iter().min().unwrap() <= 1, "{counts:?}");
         }

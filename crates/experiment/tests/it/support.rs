@@ -1,4 +1,4 @@
-//! Designs: which subject has how many trials of which class in which run; and runs in folders that are looked at and thrown away.
+//! Helpers: designs (trials by subject, class and run), and runs in temporary folders.
 
 use fedspd_eeg::{About, Origin};
 use fedspd_experiment::{Experiment, Observer, RoundProgress, run};
@@ -6,7 +6,8 @@ use fedspd_run::{Event, EventLog, ResultTable, Round};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
 
-/// Property tests with a fixed seed: the same cases everywhere. `PROPTEST_RNG_SEED` explores others.
+/// Property tests with a fixed seed: the same cases everywhere. `PROPTEST_RNG_SEED` explores
+/// others.
 pub(crate) fn cases(cases: u32) -> Config {
     let default = Config::default();
     let rng_seed = if default.rng_seed == RngSeed::Random { RngSeed::Fixed(0) } else { default.rng_seed };
@@ -28,7 +29,8 @@ pub(crate) fn origin(subject: usize, run: usize, label: usize) -> Origin {
     Origin { label, subject: subject.to_string(), session: "0".into(), run: run.to_string() }
 }
 
-/// As in `PhysionetMI`: runs 4, 8 and 12 are of the left and the right hand, runs 6, 10 and 14 of both hands and the feet, 15 trials a run.
+/// Returns a design like `PhysionetMI`, with 15 trials per run. Runs 4, 8 and 12 have the left and
+/// the right hand, runs 6, 10 and 14 both hands and the feet.
 pub(crate) fn physionet(subjects: usize) -> About {
     let runs = [(4, 0), (6, 2), (8, 0), (10, 2), (12, 0), (14, 2)];
     let trials = (1..=subjects).flat_map(|subject| {
@@ -40,7 +42,8 @@ pub(crate) fn physionet(subjects: usize) -> About {
     about(4, trials.collect())
 }
 
-/// 1 to 6 subjects, 2 to 7 classes, 2 to 6 runs, with unequal groups of trials, many of them tiny or empty. Trials come in any order.
+/// Draws designs of 1 to 6 subjects, 2 to 7 classes and 2 to 6 runs. Groups of trials are unequal,
+/// many of them tiny or empty. Trials are in any order.
 pub(crate) fn design() -> impl Strategy<Value = About> {
     (1_usize..=6, 2_usize..=7, 2_usize..=6)
         .prop_flat_map(|(subjects, classes, runs)| {
@@ -65,7 +68,7 @@ pub(crate) fn design() -> impl Strategy<Value = About> {
         .prop_map(|(classes, origins)| about(classes, origins))
 }
 
-/// Collects what is told.
+/// Collects warnings.
 #[derive(Default)]
 pub(crate) struct Warnings(pub(crate) Vec<String>);
 
@@ -81,7 +84,7 @@ impl Observer for Warnings {
     }
 }
 
-/// The results of a run, and its rounds as the log has them.
+/// Runs an experiment. Returns its results and the rounds of its log.
 pub(crate) fn in_folder(
     experiment: &Experiment,
     observer: &mut (dyn Observer + Send),

@@ -1,4 +1,4 @@
-//! A network of one's own: softmax regression on the log-variances of the channels.
+//! A custom network: softmax regression on the log-variances of the channels.
 //!
 //! It implements [`Model`] and [`Architecture`] and then trains through the same runs as SPDnet and
 //! EEGNet. To build it in, one moves this file to a folder of `fedspd-nn`, with a variant of
@@ -172,7 +172,8 @@ fn it_trains_in_a_run_folder_on_any_number_of_threads() {
     assert_eq!(all[0], all[1]);
 }
 
-/// The folder is an ordinary one: a second run is refused, and a resumed one has nothing left to do.
+/// The folder is an ordinary one: a second run is refused, and a resumed one has nothing left to
+/// do.
 #[test]
 fn its_folder_is_an_ordinary_one() {
     let folder = tempfile::tempdir().unwrap();
@@ -184,8 +185,7 @@ fn its_folder_is_an_ordinary_one() {
     assert_eq!(resumed.rounds_left().unwrap(), 0);
 }
 
-/// Batch statistics would couple trials; this network has none, and says by default that it offers no
-/// gradients of single trials.
+/// By default, a network offers no gradients of single trials, and calibration changes nothing.
 #[test]
 fn gradients_of_trials_are_optional() {
     let network = network();

@@ -6,7 +6,7 @@
 //! | `rl-avg` | retraction of the mean of the liftings at the previous point | the sum |
 //! | `qr-avg` | QR factor of the mean | the sum |
 //! | `euclidean` | the mean, which leaves the manifold | the sum |
-//! | `ret-avg` | retraction of the mean of the inverse retractions at the previous point | the sum of these |
+//! | `ret-avg` | retraction of the mean inverse retraction at the previous point | their sum |
 //! | `karcher` | the point with the smallest sum of squared geodesic distances | all replies |
 //!
 //! Euclidean parameters always take the plain mean, SPD parameters the log-Euclidean mean.
@@ -28,27 +28,31 @@ use crate::method::expect_numbers;
 use crate::{Error, Message, Wire};
 use momentum::Momentum;
 
-/// How Stiefel matrices of clients become one. Euclidean parameters are averaged in every case.
+/// Aggregation of Stiefel matrices. Euclidean parameters are always averaged arithmetically.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Aggregation {
-    /// The polar factor of the mean: the paper's first.
+    /// Polar factor of the mean, the paper's ProjAvg.
     #[default]
     ProjAvg,
-    /// Retraction of the mean of the liftings: the paper's second.
+    /// Retraction of the mean of the liftings, the paper's RLAvg.
     RlAvg,
     /// Retraction of the mean of the inverse retractions.
     RetAvg,
-    /// The QR factor of the mean.
+    /// QR factor of the mean.
     QrAvg,
-    /// The Riemannian centre of mass, for the embedded metric.
+    /// Riemannian centre of mass for the embedded metric.
     Karcher,
-    /// The plain mean, which is not on the manifold: kept to show what it does.
+    /// Arithmetic mean, which is not on the manifold. For comparison only.
     Euclidean,
 }
 
 impl Aggregation {
+    /// All of them.
+    pub const ALL: [Self; 6] =
+        [Self::ProjAvg, Self::RlAvg, Self::RetAvg, Self::QrAvg, Self::Karcher, Self::Euclidean];
+
     /// Its name in settings.
     pub fn name(self) -> &'static str {
         match self {

@@ -124,15 +124,15 @@ pub struct Method<T: Real> {
     pub server: Box<dyn ServerMethod<T>>,
 }
 
-/// Which method, as settings spell it.
+/// Federated method.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum MethodName {
-    /// The average of the replies.
+    /// Averages the models of the clients.
     #[default]
     Fedavg,
-    /// The same with a proximal term.
+    /// FedAvg with a proximal term in the loss of the clients.
     Fedprox,
 }
 

@@ -29,7 +29,7 @@ pub struct ServerConfig {
     pub learning_rate: f64,
     /// The schedule of the learning rate.
     pub schedule: ScheduleConfig,
-    /// What happens when a client fails.
+    /// The reaction to a failed client.
     pub on_client_failure: OnFailure,
     /// The number of replies that a round needs to close. With 0, a round without replies keeps the
     /// parameters.
@@ -81,15 +81,15 @@ pub struct Member {
     pub trials: usize,
 }
 
-/// How much each reply counts in a mean.
+/// Weights of replies in a mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Weighting {
-    /// The same, as in the paper.
+    /// Equal weights, as in the paper.
     #[default]
     Uniform,
-    /// As many times as it has training trials.
+    /// Weights proportional to the numbers of training trials.
     ByTrials,
 }
 
@@ -103,15 +103,15 @@ impl Weighting {
     }
 }
 
-/// What happens when a client fails.
+/// Reaction to a client that fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum OnFailure {
-    /// The run stops with an error.
+    /// Stops the run with an error.
     #[default]
     Stop,
-    /// The round goes on without it, and says so.
+    /// Continues the round without the client, with a warning.
     Skip,
 }
 

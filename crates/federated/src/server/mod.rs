@@ -185,9 +185,9 @@ impl<T: Real> Server<T> {
     /// The server processes them in the order of the clients.
     ///
     /// # Errors
-    /// [`Error::Reply`] for an unexpected reply; [`Error::Order`] after [`Server::close`];
-    /// [`Error::Average`] as [`ServerMethod::add`]; [`Error::Client`] for a failed client, with
-    /// [`OnFailure::Stop`]. This error comes after the replies of all earlier clients, so that it
+    /// [`Error::Reply`] for an unexpected reply. [`Error::Order`] after [`Server::close`].
+    /// [`Error::Average`] as [`ServerMethod::add`]. [`Error::Client`] for a failed client, with
+    /// [`OnFailure::Stop`]. The last comes after the replies of all earlier clients, so that it
     /// always names the first failed client.
     pub fn submit(&mut self, client: usize, reply: Result<Message, String>) -> Result<(), Error> {
         let Stage::Open(open) = &mut self.stage else {
@@ -197,7 +197,8 @@ impl<T: Real> Server<T> {
             self.members.get(client).map_or(format!("client number {client}"), |member| member.name.clone())
         };
         let fault = |fault| Error::Reply { client: name(client), round: self.round, fault };
-        let place = open.clients.binary_search(&client).map_err(|_| fault("it was not asked to take part"))?;
+        let place =
+            open.clients.binary_search(&client).map_err(|_| fault("it was not asked to take part"))?;
         if place < open.done || open.waiting.contains_key(&place) {
             return Err(fault("it has already replied"));
         }
@@ -239,8 +240,8 @@ impl<T: Real> Server<T> {
     /// does not change the parameters.
     ///
     /// # Errors
-    /// [`Error::Client`] for a client without a reply, with [`OnFailure::Stop`]; [`Error::Quorum`]
-    /// if too few replies count; [`Error::Average`] if an average does not exist; [`Error::Order`]
+    /// [`Error::Client`] for a client without a reply, with [`OnFailure::Stop`]. [`Error::Quorum`]
+    /// if too few replies count. [`Error::Average`] if an average does not exist. [`Error::Order`]
     /// if the round is already closed.
     pub fn close(&mut self) -> Result<Option<RoundReport>, Error> {
         if let Stage::Open(open) = &mut self.stage {

@@ -1,4 +1,4 @@
-//! What each aggregation does to a federation.
+//! The effect of each aggregation on a federation.
 
 use fedspd_federated::{Aggregation, Error, LocalEpochs, Member, OnFailure, Server, ServerConfig, Weighting};
 use fedspd_manifold::average::ret_avg;
@@ -7,21 +7,12 @@ use fedspd_nn::{Examples, Model, ParamSet, Seed, SpdNet, SpdTrials};
 
 use crate::support::{Clients, adam, fast, fedavg, gap};
 
-const ALL: [Aggregation; 6] = [
-    Aggregation::ProjAvg,
-    Aggregation::RlAvg,
-    Aggregation::RetAvg,
-    Aggregation::QrAvg,
-    Aggregation::Karcher,
-    Aggregation::Euclidean,
-];
-
-/// What clients do with parameters that may have left the manifold.
+/// Local epochs that start on the manifold, even if the average has left it.
 fn solver(aggregation: Aggregation) -> LocalEpochs {
     LocalEpochs { land_first: aggregation == Aggregation::Euclidean, ..adam() }
 }
 
-/// How far the weights are from the manifold after 150 rounds.
+/// The distance of the weights from the manifold after 150 rounds.
 fn distance<T: Real>(clients: &Clients<T>, aggregation: Aggregation) -> f64
 where
     SpdNet<T>: Model<T, Trials = SpdTrials<T>, Examples = Examples<T>>,
@@ -31,11 +22,12 @@ where
     ParamSet::new(clients.net.layout().clone(), values).unwrap().feasibility_error().unwrap()
 }
 
-/// Properties 23 and 50: after 150 rounds the weights are on the manifold with every average but the plain one, which leaves it measurably.
+/// Properties 23 and 50: after 150 rounds the weights are on the manifold with every average except
+/// the plain mean, which leaves it measurably.
 #[test]
 fn only_the_plain_mean_leaves_the_manifold() {
     let (double, single) = (Clients::small(), Clients::<f32>::of_small_task());
-    for aggregation in ALL {
+    for aggregation in Aggregation::ALL {
         let distances = (distance(&double, aggregation), distance(&single, aggregation));
         if aggregation == Aggregation::Euclidean {
             assert!(distances.0 > 1e-4 && distances.1 > 1e-4, "{distances:?}");
@@ -45,7 +37,8 @@ fn only_the_plain_mean_leaves_the_manifold() {
     }
 }
 
-/// The average is the same whether replies are kept or added up as they come; what is too far away is told when it comes.
+/// The running sum gives the same average as all replies at once. The server refuses a reply that
+/// is too far away when it comes.
 #[test]
 fn ret_avg_is_its_formula() {
     let clients = Clients::small();
@@ -81,7 +74,7 @@ fn ret_avg_is_its_formula() {
     let expected = ret_avg(RetractionKind::Polar, &base, &points, Some(&weights)).unwrap();
     let found = server.parameters().get("block0.weight").unwrap();
     assert!(gap(found, expected.point.as_slice()) < 1e-14);
-    // The next round begins with nothing: one reply is the average, bit for bit.
+    // The next round begins with empty sums: one reply is the average, bit for bit.
     server.advance(1.0).unwrap();
     server.submit(2, Ok(sent[0].clone())).unwrap();
     server.close().unwrap();
@@ -95,7 +88,7 @@ fn ret_avg_is_its_formula() {
     assert!(matches!(refused, Error::Average { .. }), "{refused}");
 }
 
-/// The averages are close to each other while clients are, and the diagnosis says how close.
+/// The averages are close to each other if the clients are. The layer report measures how close.
 #[test]
 fn a_round_is_diagnosed() {
     let clients = Clients::small();
@@ -121,7 +114,8 @@ fn a_round_is_diagnosed() {
     }
 }
 
-/// Property 46: the aggregator changes neither who is asked, nor the order of trials, nor what the first round begins with.
+/// Property 46: the aggregation changes neither the clients asked, nor the order of trials, nor the
+/// start of the first round.
 #[test]
 fn the_aggregation_changes_nothing_else() {
     let clients = Clients::small();
@@ -141,7 +135,7 @@ fn the_aggregation_changes_nothing_else() {
     };
     let expected = first(Aggregation::ProjAvg);
     assert!(expected.0.iter().any(|asked| *asked != expected.0[0]));
-    for aggregation in ALL {
+    for aggregation in Aggregation::ALL {
         assert_eq!(first(aggregation), expected);
     }
 }

@@ -19,7 +19,7 @@ fn the_number_of_threads_does_not_matter() {
     }
 }
 
-/// A worker that trained other clients before is as good as a new one.
+/// A worker that trained other clients before gives the same result as a new one.
 #[test]
 fn workers_leave_no_trace() {
     let clients = Clients::small();

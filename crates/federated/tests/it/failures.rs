@@ -7,8 +7,8 @@ use fedspd_nn::OptimiserConfig;
 
 use crate::support::{Clients, adam, fast, fedavg, gap};
 
-/// The parameters of the server as a reply, with parts that were changed.
-#[allow(clippy::unnecessary_wraps)] // as the server takes it
+/// The parameters of the server as a reply, with changed parts.
+#[allow(clippy::unnecessary_wraps)] // the type that the server takes
 fn reply(server: &Server<f64>, change: impl FnOnce(&mut Vec<Part>)) -> Result<Message, String> {
     let mut parts = crate::support::reply(server.wire(), server.parameters(), 1.0).into_parts();
     change(&mut parts);
@@ -66,7 +66,7 @@ fn bad_replies_stop_the_run_or_are_counted() {
         let mut server = clients.server(fast());
         let bad = reply(&server, change);
         server.submit(0, reply(&server, |_| {})).unwrap();
-        // The reply of client 4 is worse still, but client 2 comes first.
+        // Client 4 fails too, but the error names client 2, because it comes first.
         server.submit(3, Err("it lost its disk".into())).unwrap();
         server.submit(1, bad.clone()).unwrap_err();
 
@@ -79,13 +79,13 @@ fn bad_replies_stop_the_run_or_are_counted() {
         let dropped: Vec<(&str, &str)> = report.dropped.iter().map(|d| (&*d.name, &*d.reason)).collect();
         assert_eq!(dropped[1..], [("client 3", "it did not reply"), ("client 4", "it lost its disk")]);
         assert!(dropped[0].0 == "client 2" && dropped[0].1.starts_with(expected), "{:?}", dropped[0]);
-        // One reply counts: the mean is that client, which had not moved.
+        // One reply counts: the mean is that reply, which equals the parameters sent.
         assert_eq!(server.parameters(), &before);
         assert!(!report.is_empty());
     }
 }
 
-/// In single precision rounding alone is as much as what double precision refuses.
+/// Single precision has a larger limit, because its rounding exceeds the limit of double precision.
 #[test]
 fn the_limit_is_that_of_the_precision() {
     let clients = Clients::<f32>::of_small_task();
@@ -131,7 +131,7 @@ fn a_round_without_replies_keeps_the_model() {
     assert_eq!(server.plan().unwrap().exchange.round, 1);
 }
 
-/// Too few replies leave the round open, and everyone who does not count is named.
+/// With too few replies the round stays open. The error names every client that does not count.
 #[test]
 fn a_round_needs_its_quorum() {
     let clients = Clients::small();
@@ -176,7 +176,7 @@ fn a_mean_without_rank_falls_back_to_the_liftings() {
     }
 }
 
-/// A client that diverges fails by itself; those that are skipped keep what they had.
+/// The error names the first client that diverges. Skipped clients keep their state.
 #[test]
 fn a_client_that_diverges_is_named() {
     let clients = Clients::small();
@@ -224,7 +224,7 @@ fn settings_out_of_range_are_named() {
         ),
         (
             ServerConfig { server_momentum: 0.5, ..fast() },
-            "`server_momentum` is 0.5; it must be 0, and server_lr 1, with proj-avg; rl-avg takes them",
+            "`server_momentum` is 0.5; it must be 0 and `server_lr` 1 with proj-avg; only rl-avg supports other values",
         ),
         (ServerConfig { server_lr: -1.0, ..fast() }, "`server_lr` is -1.0; it must be positive and finite"),
         (
@@ -233,7 +233,7 @@ fn settings_out_of_range_are_named() {
         ),
         (
             ServerConfig { participation: 0.5, quorum: 3, ..fast() },
-            "`quorum` is 3; it must be at most as many as take part in a round, 2",
+            "`quorum` is 3; it must be at most 2, the number of clients in a round",
         ),
     ];
     for (config, expected) in cases {
@@ -241,7 +241,7 @@ fn settings_out_of_range_are_named() {
     }
     let mut config = fast();
     config.work.exceptions.insert("nobody".into(), 3);
-    let message = "`epochs_local` is \"nobody\"; it must be for clients that exist, such as client 1, client 2, client 3, client 4";
+    let message = "`epochs_local` is \"nobody\"; it must be a known client, such as client 1, client 2, client 3, client 4";
     assert_eq!(new(config), message);
     let nobody = Server::<f64>::new(
         fast(),

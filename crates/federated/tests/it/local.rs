@@ -1,4 +1,4 @@
-//! What clients do.
+//! Local training of clients.
 
 use fedspd_federated::{LocalEpochs, LocalWork, MethodConfig, ServerConfig};
 use fedspd_manifold::{RetractionKind, Stiefel};
@@ -9,8 +9,8 @@ use fedspd_nn::{
 
 use crate::support::{Clients, adam, fast, gap};
 
-/// Property 40: one client that takes part alone, one epoch a round with carried moments, is plain training with one step of the schedule per epoch, bit
-/// for bit.
+/// Property 40: a federation of one client is centralised training, bit for bit. The client trains
+/// one epoch a round with carried moments, and the schedule takes one step per epoch.
 #[test]
 fn one_client_is_centralised_training() {
     let clients =
@@ -47,7 +47,8 @@ fn one_client_is_centralised_training() {
     assert!(rates.len() > 1, "the schedule was tried too");
 }
 
-/// Property 41: with one full-batch gradient step each, the round is a gradient step on the mean of the clients' losses, up to the square of the rate.
+/// Property 41: one full-batch gradient step of each client is one gradient step on their mean
+/// loss, up to the square of the rate.
 #[test]
 fn a_small_step_of_all_is_a_step_on_the_mean_loss() {
     let clients = Clients::small();
@@ -79,12 +80,14 @@ fn a_small_step_of_all_is_a_step_on_the_mean_loss() {
         })
         .collect();
     for pair in gaps.windows(2) {
-        // On the manifold the second order cancels as well, since the average is that good.
+        // On the manifold the second order cancels too, because the average is accurate to that
+        // order.
         assert!(pair[0] / pair[1] > 3.9, "{gaps:?}");
     }
 }
 
-/// Property 42: without a pull it is the plain method bit for bit; a strong pull holds the weights; the pull points to the start.
+/// Property 42: without the proximal term the method is `fedavg`, bit for bit. A larger `mu` keeps
+/// the weights closer to the start. The term points to the start.
 #[test]
 fn a_proximal_term_pulls_to_the_start() {
     let clients = Clients::small();
@@ -103,7 +106,8 @@ fn a_proximal_term_pulls_to_the_start() {
     let moved: Vec<f64> = [0.0, 1.0, 30.0].into_iter().map(|mu| gap(&after(mu), start.values())).collect();
     assert!(moved[0] > moved[1] && moved[1] > moved[2], "{moved:?}");
 
-    // With plain descent and no other force (a learning rate of zero for the data is not possible, so a huge mu) the weights end where they began.
+    // With plain descent and a huge `mu` the weights end close to the start. A huge `mu` stands for
+    // a zero learning rate on the data, which is not possible.
     let descent = OptimiserConfig::RiemannianSgd {
         momentum: 0.0,
         weight_decay: 0.0,
@@ -127,7 +131,7 @@ fn a_proximal_term_pulls_to_the_start() {
     assert!(along > 0.0 && gap(&riemannian.iter().map(|g| -g).collect::<Vec<_>>(), &towards) < 1e-14);
 }
 
-/// A client may work more than the others.
+/// A client may train more epochs than the others.
 #[test]
 fn epochs_may_differ_between_clients() {
     let clients = Clients::small();
@@ -140,8 +144,8 @@ fn epochs_may_differ_between_clients() {
     assert_ne!(all, differ);
 }
 
-/// Whatever moves the weights, they come back on the manifold, learn, and do not depend on threads; carried moments make a difference, and come back with a
-/// stored state.
+/// With every optimiser the weights return to the manifold, the loss falls, and the number of
+/// threads does not matter. Carried moments change the result, and a stored state restores them.
 #[test]
 fn every_optimiser_trains_a_federation() {
     let clients = Clients::small();

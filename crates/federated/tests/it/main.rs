@@ -1,7 +1,8 @@
-//! The properties of `algorithms.md` section 8 that concern federated training (23, 40 to 42, 45, 46, 48 to 50), the server driven by hand, failures, and
-//! determinism; and methods of one's own.
+//! Tests of federated training: properties 23, 40 to 42, 45, 46 and 48 to 50 of `algorithms.md`,
+//! section 8. Further tests cover direct calls of the server, failures, determinism and custom
+//! methods.
 //!
-//! Each test names the properties it shows.
+//! Each test names its properties.
 #![allow(clippy::unwrap_used)] // helpers of tests may panic as tests do
 
 mod aggregation;

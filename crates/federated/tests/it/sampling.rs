@@ -1,4 +1,4 @@
-//! Who takes part (property 45).
+//! Client sampling (property 45).
 
 use fedspd_federated::participants;
 use fedspd_nn::Seed;
@@ -16,7 +16,8 @@ fn every_client_is_asked_as_often_as_any_other() {
             counts[client] += 1;
         }
     }
-    // The counts of a draw without replacement vary less than independent ones: chi-square with 52 degrees of freedom, times 1 - M/N.
+    // The counts of a draw without replacement vary less than independent ones: chi-square with 52
+    // degrees of freedom, times 1 - M/N.
     let share = 26.0 / 53.0;
     let expected = f64::from(rounds) * share;
     let chi_square: f64 = counts.iter().map(|&c| (f64::from(c) - expected).powi(2) / expected).sum();

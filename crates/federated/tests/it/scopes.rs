@@ -1,4 +1,4 @@
-//! What is not shared stays (property 48).
+//! Local parameters stay with their client (property 48).
 
 use fedspd_federated::{
     Federation, LocalEpochs, LocalWork, Member, MethodConfig, Server, ServerConfig, Shard, Wire, Worker,
@@ -50,22 +50,24 @@ fn batch_normalisation_stays_with_its_client() {
         let (first, second) = (federation.parameters(0), federation.parameters(1));
         for (parameter, values) in first.iter() {
             let differ = values != second.get(&parameter.name).unwrap();
-            // The second normalisation takes away what the shift of the first adds: it has no gradient, and stays.
+            // The second normalisation removes the shift of the first. So this shift has no
+            // gradient and does not move.
             let moves = parameter.name != "norm1.shift";
             assert_eq!(differ, moves && local(&parameter.name), "{}", parameter.name);
-            // The server never sees what is local: there it is as it began.
+            // The server never sees local parameters: it holds their initial values.
             let at_server = federation.server().parameters().get(&parameter.name).unwrap();
             let as_it_began = at_server == initial.get(&parameter.name).unwrap();
             assert_eq!(as_it_began, local(&parameter.name) || !moves, "{}", parameter.name);
         }
-        // Each client is evaluated with its own: the same trials would give something else with the other's.
+        // Each client is evaluated with its own local parameters: those of the other give another
+        // loss.
         let by_own = federation.evaluate(&mut workers, |shard| &shard.test).unwrap();
         let by_other = workers[0].trainer.evaluate(&second, &examples, &shards[0].test).unwrap();
         assert_ne!(by_own[0].as_ref().unwrap().loss, by_other.loss);
     }
 }
 
-/// What clients keep is stored and comes back.
+/// A stored state restores the state of clients.
 #[test]
 fn what_clients_keep_is_part_of_the_stored_state() {
     let (net, samples, labels, shards) = two_clients(FedBn::All);
@@ -92,7 +94,9 @@ fn what_clients_keep_is_part_of_the_stored_state() {
         assert_eq!(resumed.parameters(1), straight.parameters(1));
     }
     let mut other = federation();
-    assert!(other.restore(&stored.0, &stored.1[..1]).unwrap_err().to_string().contains("1 clients where 2"));
+    assert!(
+        other.restore(&stored.0, &stored.1[..1]).unwrap_err().to_string().contains("found 1, expected 2")
+    );
     stored.1[1].local.pop();
     assert!(other.restore(&stored.0, &stored.1).is_err());
 }

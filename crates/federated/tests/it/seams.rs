@@ -1,4 +1,4 @@
-//! What comes next fits: a method with more parts, and one of several exchanges.
+//! Custom methods: one with more parts, and one with several exchanges.
 
 use fedspd_federated::{Error, Federation, Message, Method, OnFailure, Part, Server, ServerConfig};
 use fedspd_nn::{Model, Seed, SpdNet};
@@ -8,7 +8,8 @@ use crate::toys::{control, two_exchanges};
 
 type Running<'a> = Federation<'a, f64, SpdNet<f64>>;
 
-/// Straight through, or from the stored state of every round: the same bytes, on any number of threads.
+/// Checks that an uninterrupted run and one resumed in every round give the same bytes, on any
+/// number of threads.
 fn same_when_resumed<'a>(clients: &'a Clients, new: impl Fn() -> Running<'a>, rounds: u32) {
     let mut straight = new();
     let mut stored = straight.state();
@@ -35,7 +36,7 @@ fn control_variates_travel_both_ways() {
     let mut common = 0.0;
     for round in 0..3 {
         let report = federation.round(&mut clients.workers(2), true).unwrap().report;
-        // All clients have the same variate, so the common one is theirs.
+        // All clients have the same variate, so the common one equals theirs.
         common += f64::from(round) + 1.0;
         assert_eq!(report.metrics["control"], common);
         assert_eq!((report.bytes_up, report.bytes_down), (4 * 76 * 8, 4 * 76 * 8));
@@ -66,7 +67,7 @@ fn a_round_of_two_exchanges_is_one_round() {
     same_when_resumed(&clients, new, 4);
 }
 
-/// A part that is missing, renamed or left over costs the client its round, and the client is named.
+/// A client fails if a part is missing or unknown. The error names the client.
 #[test]
 fn wrong_parts_are_refused_with_the_name_of_the_client() {
     let clients = Clients::small();
@@ -100,7 +101,8 @@ fn wrong_parts_are_refused_with_the_name_of_the_client() {
     }
 }
 
-/// Who fails in one exchange is not asked in the next; an exchange without replies undoes its round.
+/// A client that fails in one exchange is not asked in the next. An exchange without replies undoes
+/// its round.
 #[test]
 fn a_failure_lasts_for_the_round() {
     let clients = Clients::small();
@@ -116,7 +118,7 @@ fn a_failure_lasts_for_the_round() {
     let named: Vec<&str> = server.dropped().iter().map(|dropped| &*dropped.name).collect();
     assert_eq!(named, ["client 2", "client 4"]);
     let late = server.submit(1, Ok(size())).unwrap_err().to_string();
-    assert_eq!(late, "a reply of client 2 in round 1, which was not asked to take part");
+    assert_eq!(late, "unexpected reply from client 2 in round 1: it was not asked to take part");
     assert!(matches!(server.restore(&begun), Err(Error::Order { .. })));
     let report = server.close().unwrap().unwrap();
     assert!(report.is_empty() && report.dropped.len() == 4 && report.layers.is_empty());

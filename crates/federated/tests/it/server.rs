@@ -1,11 +1,11 @@
-//! The server driven by hand.
+//! Direct calls of the server.
 
 use fedspd_federated::{Aggregation, Error, Member, Message, Server, ServerConfig, Weighting};
 use fedspd_nn::{Model, Purpose, Seed, shuffle};
 
 use crate::support::{Clients, adam, fast, fedavg, gap, reply};
 
-/// The replies of four clients that went somewhere.
+/// Replies of four clients with different parameters.
 fn replies(clients: &Clients) -> Vec<Message> {
     let mut federation = clients.federation(fast(), adam());
     let mut workers = clients.workers(1);
@@ -21,14 +21,7 @@ fn replies(clients: &Clients) -> Vec<Message> {
 fn the_order_of_replies_does_not_matter() {
     let clients = Clients::small();
     let replies = replies(&clients);
-    for aggregation in [
-        Aggregation::ProjAvg,
-        Aggregation::RlAvg,
-        Aggregation::RetAvg,
-        Aggregation::QrAvg,
-        Aggregation::Karcher,
-        Aggregation::Euclidean,
-    ] {
+    for aggregation in Aggregation::ALL {
         for weighting in [Weighting::Uniform, Weighting::ByTrials] {
             let run = |item: u64| {
                 let mut server = clients.server(ServerConfig { aggregation, weighting, ..fast() });
@@ -55,7 +48,7 @@ fn the_order_of_replies_does_not_matter() {
     }
 }
 
-/// Weights: by trials, a client with twice the trials counts twice.
+/// Weighted by trials, a client with twice the trials counts twice.
 #[test]
 fn weights_are_uniform_or_by_trials() {
     let clients = Clients::small();
@@ -88,11 +81,11 @@ fn steps_out_of_order_are_refused() {
     let unknown = server.submit(9, Ok(update.clone())).unwrap_err();
     assert_eq!(
         unknown.to_string(),
-        "a reply of client number 9 in round 1, which was not asked to take part"
+        "unexpected reply from client number 9 in round 1: it was not asked to take part"
     );
     server.submit(2, Ok(update.clone())).unwrap();
     let twice = server.submit(2, Ok(update.clone())).unwrap_err();
-    assert_eq!(twice.to_string(), "a reply of client 3 in round 1, which has replied already");
+    assert_eq!(twice.to_string(), "unexpected reply from client 3 in round 1: it has already replied");
     for client in [0, 1, 3] {
         server.submit(client, Ok(update.clone())).unwrap();
     }
@@ -104,7 +97,8 @@ fn steps_out_of_order_are_refused() {
     assert_eq!(server.plan().unwrap().exchange.round, 1);
 }
 
-/// What is averaged already cannot be taken back, so a server does not go on from a stored state in the middle of a round; replies that only wait are forgotten.
+/// The server cannot undo averaged replies, so it restores no state once a reply is averaged. It
+/// forgets replies that only wait.
 #[test]
 fn a_state_is_not_restored_over_half_an_average() {
     let clients = Clients::small();
@@ -116,10 +110,10 @@ fn a_state_is_not_restored_over_half_an_average() {
     server.submit(2, Ok(update.clone())).unwrap();
     server.submit(0, Ok(update)).unwrap();
     let error = server.restore(&begun).unwrap_err();
-    assert!(matches!(error, Error::Order { asked: "go on from a stored state", .. }), "{error}");
+    assert!(matches!(error, Error::Order { asked: "restore a stored state", .. }), "{error}");
 }
 
-/// A round that was begun and lost is planned and played again from the stored state, with the same result.
+/// From a stored state the server repeats an interrupted round, with the same result.
 #[test]
 fn a_stored_state_is_all_there_is() {
     let clients = Clients::small();
@@ -143,7 +137,7 @@ fn a_stored_state_is_all_there_is() {
         play(&mut resumed);
         stored = postcard::to_allocvec(&resumed.state()).unwrap();
         assert_eq!(resumed.state(), straight.state());
-        // Half a round more, which is lost.
+        // The stored state does not include half a round.
         let first = resumed.plan().unwrap().clients[0];
         resumed.submit(first, Ok(all[0].clone())).unwrap();
         assert_eq!(postcard::to_allocvec(&resumed.state()).unwrap(), stored);
@@ -154,10 +148,10 @@ fn a_stored_state_is_all_there_is() {
         2,
     );
     let error = other.server(fast()).restore(&straight.state()).unwrap_err();
-    assert!(error.to_string().contains("parameters where"), "{error}");
+    assert!(error.to_string().contains("wrong number of parameters"), "{error}");
 }
 
-/// Property 49, by way of the server.
+/// Property 49, on the server.
 #[test]
 fn patience_plus_one_rounds_without_improvement_halve_the_rate_once() {
     let clients = Clients::small();

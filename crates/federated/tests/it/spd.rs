@@ -1,4 +1,4 @@
-//! Shared SPD parameters: averaged on their manifold, never as if they were flat.
+//! Shared SPD parameters: averages on their manifold.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ fn largest_gap(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).fold(0.0, |gap: f64, (a, b)| gap.max((a - b).abs()))
 }
 
-/// With every aggregation the mean of SPD matrices is the weighted log-Euclidean one.
+/// Every aggregation takes the weighted log-Euclidean mean of SPD matrices.
 #[test]
 fn every_aggregation_takes_the_log_euclidean_mean() {
     let (wire, first) = (wire(), matrix([1.0, 2.0, 3.0], 0.0));
@@ -50,14 +50,7 @@ fn every_aggregation_takes_the_log_euclidean_mean() {
         mean.iter_mut().zip(logarithm).for_each(|(mean, x)| *mean += weight / 3.5 * x);
     }
     let expected = spectral(SpectralFunction::Exp, &mean);
-    for aggregation in [
-        Aggregation::ProjAvg,
-        Aggregation::RlAvg,
-        Aggregation::RetAvg,
-        Aggregation::QrAvg,
-        Aggregation::Karcher,
-        Aggregation::Euclidean,
-    ] {
+    for aggregation in Aggregation::ALL {
         let mut rule = aggregator::<f64>(aggregation, 0.0, 1.0, &wire).unwrap();
         let mut values = parameters(&wire, &first);
         for (point, weight) in points.iter().zip(weights) {
@@ -74,7 +67,7 @@ fn every_aggregation_takes_the_log_euclidean_mean() {
     }
 }
 
-/// The mean of one reply is that reply, bit for bit; a second round starts from nothing.
+/// The mean of one reply is that reply, bit for bit. The second round starts with empty sums.
 #[test]
 fn one_reply_is_its_own_mean() {
     let (wire, point) = (wire(), matrix([9.0, 0.1, 1.0], 0.3));
@@ -87,8 +80,8 @@ fn one_reply_is_its_own_mean() {
     }
 }
 
-/// Momentum steps along the logarithm: with momentum 0 and half the step, half-way on the geodesic of
-/// the log-Euclidean metric.
+/// The server steps along the logarithm. With momentum 0 and half the step it goes half-way on the
+/// geodesic of the log-Euclidean metric.
 #[test]
 fn server_steps_follow_the_logarithm() {
     let (wire, start, end) = (wire(), matrix([1.0, 2.0, 3.0], 0.2), matrix([4.0, 0.5, 1.0], 0.9));

@@ -9,7 +9,7 @@ use fedspd_nn::{
     Examples, Model, OptimiserConfig, ParamSet, Seed, SpdNet, SpdNetConfig, SpdTrials, SyntheticTask,
 };
 
-/// Clients whose trials stand one after the other among common examples.
+/// Clients with common examples. The trials of a client are consecutive.
 pub(crate) struct Clients<T: Real = f64> {
     pub(crate) net: SpdNet<T>,
     pub(crate) examples: Examples<T>,
@@ -17,7 +17,7 @@ pub(crate) struct Clients<T: Real = f64> {
 }
 
 impl Clients {
-    /// So many clients of a task, in double precision.
+    /// Clients of a task, in double precision.
     pub(crate) fn new(task: SyntheticTask, config: SpdNetConfig, clients: u32) -> Self {
         Self::of(task, config, clients)
     }
@@ -32,7 +32,8 @@ impl<T: Real> Clients<T>
 where
     SpdNet<T>: Model<T, Trials = SpdTrials<T>, Examples = Examples<T>>,
 {
-    /// So many clients of a task; of each ten trials seven are for training, one for validation, two for test.
+    /// Clients of a task. Of ten trials seven are for training, one for validation and two for
+    /// test.
     fn of(task: SyntheticTask, config: SpdNetConfig, clients: u32) -> Self {
         let net = SpdNet::new(config).unwrap();
         let (n, classes) = (net.config().dimensions[0], net.config().classes);
@@ -86,7 +87,7 @@ where
         self.federation_by(config, method)
     }
 
-    /// With a method of one's own.
+    /// A federation with a custom method.
     pub(crate) fn federation_by(
         &self,
         config: ServerConfig,
@@ -119,7 +120,7 @@ where
     }
 }
 
-/// Both halves of the plain average.
+/// Both halves of `fedavg`.
 pub(crate) fn fedavg<T: Real>(config: &ServerConfig, wire: &Wire) -> Method<T> {
     MethodConfig::FedAvg.build(adam(), config, wire).unwrap()
 }

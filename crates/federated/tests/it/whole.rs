@@ -10,7 +10,8 @@ fn accuracy(evaluations: &[Option<fedspd_nn::Evaluation>]) -> f64 {
         / evaluations.len() as f64
 }
 
-/// Clients that share a discriminative subspace, each seen through a mixture of its own: together they beat training alone, and chance.
+/// Clients share a discriminative subspace, each with its own mixing matrix. Together they beat
+/// training alone, and chance.
 #[test]
 fn together_they_learn_more_than_alone() {
     let task = SyntheticTask::new(12, 3).trials(30).strength(0.35).shift(0.3);
@@ -22,7 +23,7 @@ fn together_they_learn_more_than_alone() {
     }
     let together = accuracy(&federation.evaluate(&mut workers, |shard| &shard.test).unwrap());
 
-    // Alone: the same loop for each client by itself, as many epochs.
+    // Alone: the same loop for each client by itself, with as many epochs.
     let mut alone = 0.0;
     for client in 0..10 {
         let config = ServerConfig { work: LocalWork::same(1), ..fast() };

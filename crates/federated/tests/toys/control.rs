@@ -1,7 +1,7 @@
 //! `fedavg` with a control variate: one more part down, one more part up.
 //!
-//! The server hands out a common number. A client's own number follows it and the round, and the
-//! client sends the change.
+//! The server sends a common number. A client computes its own number from it and the round, and
+//! sends the change.
 
 use fedspd_federated::{
     Aggregation, ClientMethod, Error, Fault, Kind, LocalEpochs, LocalTraining, Merged, Message, Method, Part,

@@ -1,7 +1,7 @@
-//! Methods of one's own, one file each, as a stranger would write them.
+//! Custom methods, one file each, as an outside developer would write them.
 //!
-//! `fedspd-experiment` builds them in with its feature `toys`, for tests over Flower. The product has
-//! no such methods.
+//! `fedspd-experiment` includes them with its feature `toys`, for tests over Flower. Releases do
+//! not include them.
 
 mod control;
 mod two_exchanges;

@@ -1,8 +1,8 @@
-//! A method of two exchanges a round: clients send how large their shared parameters are to them,
-//! and then train with the sum of what everyone sent.
+//! A method with two exchanges a round. Clients first send the size of their parameters, the sum of
+//! the absolute values. They then train with the sum of all sizes.
 //!
-//! It stands for `RFedSVRG`, whose first exchange is a gradient: the parts of the two exchanges
-//! differ, the client remembers something between them, and so does the server.
+//! It stands for `RFedSVRG`, whose first exchange is a gradient. The parts of the two exchanges
+//! differ. Client and server keep memory between them.
 
 use fedspd_federated::{
     Aggregation, ClientMethod, Error, Fault, Kind, LocalEpochs, LocalTraining, Merged, Message, Method, Part,
@@ -52,7 +52,7 @@ impl<T: Real> ClientMethod<T> for Client {
             return Ok(Message::new(vec![Part::ring(SIZE, &[1], vec![size.round() as u64])]));
         }
         let sum = ring(task.message, SUM) as f64;
-        // Its own size is what it sent a moment ago.
+        // The client's own size, as it sent it in the first exchange.
         let share = memory[0] / sum;
         assert!(share > 0.0 && share <= 1.0, "{share}");
         let slower = Task { learning_rate: task.learning_rate * share, ..*task };

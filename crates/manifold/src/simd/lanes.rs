@@ -44,7 +44,7 @@ pub trait Lanes:
     fn store(self, target: &mut [Self::Scalar]);
 
     /// Prefetches the cache line where a slice begins. It changes no value. Hardware vectors
-    /// ([`Lanes::Part`]) implement it where the machine has such an instruction.
+    /// ([`Lanes::Vector`]) implement it where the machine has such an instruction.
     #[inline(always)]
     fn prefetch(_source: &[Self::Scalar]) {}
 

@@ -1,4 +1,4 @@
-//! The network: its parameters and their first values, and how it prepares trials.
+//! The network: its parameters, their initial values and the preparation of trials.
 
 use std::sync::Arc;
 
@@ -8,13 +8,13 @@ use rand::RngExt;
 
 use super::lags::Lags;
 use super::{EegExamples, EegNetConfig, EegNetWorkspace, RawTrials};
-use crate::file::Network;
+use crate::architecture::implement_architecture;
 use crate::model::implement_model;
 use crate::params::{Layout, ParamSet};
 use crate::seed::{Purpose, Seed};
-use crate::{Architecture, Dropout, Error, Input, InputShape, Model, ModelSettings};
+use crate::{Dropout, Error, InputShape, Model, ModelSettings};
 
-/// An EEGNet: its shape. Parameters are given to its methods, memory too.
+/// The shape of an EEGNet. Callers pass parameters and memory to its methods.
 #[derive(Clone, Debug)]
 pub struct EegNet<T> {
     config: EegNetConfig,
@@ -24,22 +24,37 @@ pub struct EegNet<T> {
 }
 
 impl<T: Real> EegNet<T> {
-    /// A network of that shape, on the instruction set that [`Simd::detect`] gives.
+    /// Creates a network of that shape, on the instruction set of [`Simd::detect`].
     ///
     /// # Errors
-    /// [`Error::Config`] if there is no such network, [`Error::Geometry`] if an unavailable instruction set is asked for.
+    /// [`Error::Config`] for an invalid shape; [`Error::Geometry`] if the requested instruction set
+    /// is not available.
     pub fn new(config: EegNetConfig) -> Result<Self, Error> {
         Self::with_simd(config, Simd::detect()?)
     }
 
-    /// The same on a given instruction set.
+    /// Creates a network of that shape, on a given instruction set.
     ///
     /// # Errors
-    /// [`Error::Config`] if there is no such network.
+    /// [`Error::Config`] for an invalid shape.
     pub fn with_simd(config: EegNetConfig, simd: Simd) -> Result<Self, Error> {
         config.check()?;
         let layout = Arc::new(config.layout()?);
         Ok(Self { config, layout, simd, scalar: std::marker::PhantomData })
+    }
+
+    /// The shape for settings and data.
+    fn configured(settings: &ModelSettings, shape: &InputShape) -> EegNetConfig {
+        let InputShape { channels, samples, sfreq, classes, .. } = *shape;
+        EegNetConfig {
+            dropout: settings.resolved_dropout(),
+            fedbn: settings.fedbn,
+            ..EegNetConfig::new(channels, samples, sfreq, classes)
+        }
+    }
+
+    fn labelled(shape: &InputShape, numbers: Vec<T>, labels: Vec<usize>) -> Result<RawTrials<T>, Error> {
+        RawTrials::new(shape.channels, shape.samples, shape.classes, numbers, labels)
     }
 
     /// Its shape.
@@ -47,14 +62,16 @@ impl<T: Real> EegNet<T> {
         &self.config
     }
 
-    /// Trials for training: their lag statistics are computed here, once, on the threads of the current rayon pool.
+    /// Prepares trials for training. Computes their lag statistics once, on the threads of the
+    /// current rayon pool.
     fn examples(&self, trials: RawTrials<T>) -> Result<EegExamples<T>, Error> {
         let mut examples = self.prepare_for_use(trials)?;
         examples.lags = Some(Lags::new(self.simd, &examples.trials, self.config.temporal_taps));
         Ok(examples)
     }
 
-    /// Trials for evaluation alone, which needs no lag statistics and costs no preparation. Training on them is [`Error::Mismatch`].
+    /// Prepares trials for evaluation only, without lag statistics and at no cost. Training on them
+    /// fails with [`Error::Mismatch`].
     ///
     /// # Errors
     /// As [`Model::prepare`].
@@ -73,7 +90,8 @@ impl<T: Real> EegNet<T> {
         Ok(EegExamples { trials, lags: None })
     }
 
-    /// Signals far below the epsilon of batch normalisation, such as volts, are as good as zero.
+    /// Warns about signals below the epsilon of batch normalisation, such as volts: they act like
+    /// zero.
     fn futility(
         &self,
         _: &ParamSet<T>,
@@ -95,7 +113,8 @@ impl<T: Real> EegNet<T> {
         }))
     }
 
-    /// As torch begins: uniform within `1/sqrt(fan-in)`; normalisations begin as the identity.
+    /// Draws initial values as torch does: uniform within `1/sqrt(fan-in)`. Normalisations start as
+    /// the identity.
     fn first_values(&self, seed: Seed) -> Result<ParamSet<T>, Error> {
         let stream = seed.stream(Purpose::Initialisation);
         let mut values = Vec::with_capacity(self.layout.size());
@@ -120,41 +139,7 @@ impl<T: Real> EegNet<T> {
     }
 }
 
-macro_rules! architecture {
-    ($($real:ty),*) => {$(
-        impl Architecture<$real> for EegNet<$real> {
-            const READS: Input = Input::Samples;
-
-            fn build(settings: &ModelSettings, shape: &InputShape) -> Result<Self, Error> {
-                let InputShape { channels, samples, sfreq, classes, .. } = *shape;
-                Self::new(EegNetConfig {
-                    dropout: settings.resolved_dropout(),
-                    fedbn: settings.fedbn,
-                    ..EegNetConfig::new(channels, samples, sfreq, classes)
-                })
-            }
-
-            fn restore(network: &Network) -> Result<Option<Self>, Error> {
-                let Network::EegNet(config) = network else { return Ok(None) };
-                Self::new(config.clone()).map(Some)
-            }
-
-            fn describe(&self) -> Network {
-                Network::EegNet(self.config.clone())
-            }
-
-            fn trials(
-                shape: &InputShape,
-                numbers: Vec<$real>,
-                labels: Vec<usize>,
-            ) -> Result<RawTrials<$real>, Error> {
-                RawTrials::new(shape.channels, shape.samples, shape.classes, numbers, labels)
-            }
-        }
-    )*};
-}
-
-architecture!(f32, f64);
+implement_architecture!(EegNet, EegNet, Samples, RawTrials: f32, f64);
 
 macro_rules! calibration {
     ($real:ty) => {

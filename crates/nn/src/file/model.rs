@@ -40,7 +40,7 @@ struct Envelope<'a> {
     manifest: &'a RawValue,
 }
 
-/// Returns the bytes that [`save`] writes. The path appears only in messages.
+/// Returns the bytes of a model file. The path appears only in messages.
 ///
 /// # Errors
 /// [`Error::Config`] or [`Error::Model`] if manifest and parameters do not match or could not be
@@ -203,7 +203,7 @@ fn check_values(parameter: &Parameter, values: &[f64]) -> Result<(), Fault> {
     }
     let error = parameter.feasibility_error(values).map_err(|error| fault(error.to_string()))?;
     if error > LARGEST_INFEASIBILITY {
-        return Err(fault(format!("has columns that are {error:.1e} away from orthonormal")));
+        return Err(fault(format!("is {error:.1e} away from its manifold")));
     }
     Ok(())
 }

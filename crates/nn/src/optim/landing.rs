@@ -129,10 +129,6 @@ impl<T: Real> Rule<T> for Landing<T> {
         values.copy_from_slice(&self.landed);
         Ok(())
     }
-
-    fn restart(&mut self, _: &[T]) -> Result<(), Error> {
-        Ok(())
-    }
 }
 
 fn norm<T: Real>(entries: &[T]) -> f64 {

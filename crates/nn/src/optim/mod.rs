@@ -1,4 +1,4 @@
-//! Optimisers on tagged parameters: each parameter is moved by a rule that fits its geometry.
+//! Optimisers. Each parameter has an update rule for its geometry.
 
 mod adam;
 mod landing;
@@ -18,48 +18,48 @@ pub use adam::AdamSettings;
 pub use landing::landing_field;
 pub use trivialised_adam::Trivialisation;
 
-use crate::params::{LARGEST_INFEASIBILITY, ParamSet, Parameter, Role, Space};
+use crate::params::{Geometry, LARGEST_INFEASIBILITY, ParamSet, Parameter, Role, Space};
 use crate::{Error, check};
 
-/// Which rules move the parameters.
+/// An optimiser with its settings.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "method", deny_unknown_fields)]
 pub enum OptimiserConfig {
-    /// Adam everywhere; on Stiefel parameters in the tangent space at a base point (the paper's
+    /// Adam. On Stiefel parameters it works in the tangent space at a base point (the paper's
     /// trivialisation).
     Adam {
         /// Moments and weight decay.
         adam: AdamSettings,
-        /// From the tangent space to the manifold.
+        /// The retraction from the tangent space to the manifold.
         retraction: RetractionKind,
-        /// Take the current point for the new base after so many steps; never if absent.
+        /// Number of steps after which the current point becomes the base point; never if absent.
         rebase_every: Option<u64>,
     },
-    /// Adam with the intrinsic step on Stiefel parameters: transported first moment, one second moment
-    /// for the whole matrix.
+    /// Adam with the intrinsic step on Stiefel parameters: a transported first moment, and one
+    /// second moment for the whole matrix.
     RiemannianAdam {
         /// Moments and weight decay.
         adam: AdamSettings,
-        /// From the tangent space to the manifold.
+        /// The retraction from the tangent space to the manifold.
         retraction: RetractionKind,
     },
-    /// Gradient descent with momentum, transported on Stiefel parameters.
+    /// Gradient descent with momentum, transported on Stiefel and SPD parameters.
     RiemannianSgd {
         /// The share of the last step that is kept.
         momentum: f64,
         /// Pulls Euclidean parameters to zero.
         weight_decay: f64,
-        /// From the tangent space to the manifold.
+        /// The retraction from the tangent space to the manifold.
         retraction: RetractionKind,
     },
-    /// Gradient descent that leaves the manifold by a bounded distance and is drawn back;
-    /// [`Optimiser::finish`] lands.
+    /// Gradient descent within a bounded distance of the Stiefel manifold. [`Optimiser::finish`]
+    /// projects onto the manifold.
     Landing {
         /// The strength of the pull towards the manifold.
         attraction: f64,
         /// The largest `|W^T W - I|` on the way.
         safe_distance: f64,
-        /// The share of the last step that is kept, for Euclidean parameters.
+        /// The share of the last step that is kept, for Euclidean and SPD parameters.
         momentum: f64,
         /// Pulls Euclidean parameters to zero.
         weight_decay: f64,
@@ -77,7 +77,7 @@ impl OptimiserConfig {
     /// Checks the settings.
     ///
     /// # Errors
-    /// [`Error::Config`] with the name of the setting, its value and what it must be.
+    /// [`Error::Config`] with the name of the setting, its value and the allowed values.
     pub fn check(&self) -> Result<(), Error> {
         let share = |name, value: f64| {
             check(name, value, (0.0..1.0).contains(&value), || "at least 0 and less than 1".into())
@@ -115,30 +115,45 @@ impl OptimiserConfig {
     }
 }
 
-/// How one parameter moves.
-trait Rule<T>: Send {
+/// The update rule of one parameter.
+trait Rule<T: Real>: Send {
     /// Moves the values against the gradient.
     fn step(&mut self, values: &mut [T], gradient: &[T], learning_rate: f64) -> Result<(), Error>;
 
-    /// Brings the values to where they belong after the last step.
+    /// Brings the values to their manifold after the last step.
     fn finish(&mut self, _values: &mut [T]) -> Result<(), Error> {
         Ok(())
     }
 
-    /// Starts at these values, remembering nothing.
-    fn restart(&mut self, values: &[T]) -> Result<(), Error>;
+    /// The velocity of a rule without other memory; empty for other rules.
+    fn velocity(&self) -> &[T] {
+        &[]
+    }
+
+    /// The velocity, mutable.
+    fn velocity_mut(&mut self) -> &mut [T] {
+        &mut []
+    }
+
+    /// Starts at these values, without memory.
+    fn restart(&mut self, _values: &[T]) -> Result<(), Error> {
+        self.velocity_mut().fill(T::ZERO);
+        Ok(())
+    }
 
     /// Appends its memory.
-    fn remember(&self, _memory: &mut Vec<f64>) {}
+    fn remember(&self, memory: &mut Vec<f64>) {
+        append(memory, self.velocity());
+    }
 
-    /// Takes its memory off the front of an optimiser's, after a restart. It carries tangent vectors
-    /// to the tangent space here.
-    fn recall(&mut self, _values: &[T], _memory: &mut Memory<'_>) -> Result<(), Error> {
-        Ok(())
+    /// Reads its memory from the front of an optimiser's memory, after a restart. Transports
+    /// tangent vectors to the tangent space at the values, now or in its next step.
+    fn recall(&mut self, _values: &[T], memory: &mut Memory<'_>) -> Result<(), Error> {
+        memory.numbers(self.velocity_mut())
     }
 }
 
-/// The memory of an optimiser. Each rule takes its own numbers off the front.
+/// The memory of an optimiser. Each rule reads its own numbers from the front.
 struct Memory<'a> {
     rest: &'a [f64],
 }
@@ -168,26 +183,26 @@ fn append<T: Real>(memory: &mut Vec<f64>, numbers: &[T]) {
     memory.extend(numbers.iter().map(|number| number.to_f64()));
 }
 
-/// Moves parameters by their gradients. It keeps the state of its rules; parameters stay with the
-/// caller.
+/// Moves parameters by their gradients. It keeps the state of its rules; the caller keeps the
+/// parameters.
 ///
-/// Weight decay changes Euclidean parameters only, and statistics never change. No step allocates,
-/// unless a retraction meets a matrix so far from the manifold that it needs its singular values.
+/// Weight decay changes only Euclidean parameters. Statistics never change. No step allocates,
+/// unless a matrix is so far from the manifold that its retraction needs singular values.
 pub struct Optimiser<T> {
     config: OptimiserConfig,
     simd: Simd,
     rules: Vec<(std::ops::Range<usize>, Box<dyn Rule<T>>)>,
-    /// Where rows are limited: their places, their length and their largest norm.
+    /// Limited rows: their range, their length and their largest norm.
     limits: Vec<(std::ops::Range<usize>, usize, f64)>,
     size: usize,
 }
 
 impl<T: Real> Optimiser<T> {
-    /// An optimiser that starts at these parameters.
+    /// Creates an optimiser that starts at these parameters.
     ///
     /// # Errors
-    /// [`Error::Config`] for settings out of range, [`Error::Infeasible`] for parameters off their
-    /// manifold, [`Error::NoRule`] for an optimiser that cannot move a parameter.
+    /// [`Error::Config`] for settings out of range; [`Error::Infeasible`] for parameters off their
+    /// manifold; [`Error::NoRule`] if the optimiser has no rule for a parameter.
     pub fn new(config: OptimiserConfig, parameters: &ParamSet<T>) -> Result<Self, Error> {
         config.check()?;
         check_feasible(config, parameters)?;
@@ -203,14 +218,15 @@ impl<T: Real> Optimiser<T> {
         Ok(Self { config, simd: Simd::detect()?, rules, limits, size: parameters.values().len() })
     }
 
-    /// One step against the gradient, which has the layout of the parameters.
+    /// Takes one step against the gradient, which has the layout of the parameters.
     ///
     /// # Errors
-    /// [`Error::Length`] for another model's gradient, [`Error::Config`] for a learning rate that is
-    /// negative or not finite; [`Error::Diverged`] if the gradient, or a step on a manifold, is not
-    /// finite (the next pass says so of a Euclidean one); [`Error::Moved`] and
-    /// [`Error::TooFarToLand`] from methods that keep a base point or a safe distance. After an error
-    /// some parameters may have moved.
+    /// [`Error::Length`] for another model's gradient. [`Error::Config`] for a learning rate that
+    /// is negative or not finite. [`Error::Diverged`] if the gradient or a step on a manifold is
+    /// not finite; the next pass reports a Euclidean step that is not finite. [`Error::Moved`] and
+    /// [`Error::TooFarToLand`] from methods with a base point or a safe distance.
+    ///
+    /// After an error some parameters may have moved.
     pub fn step(
         &mut self,
         parameters: &mut ParamSet<T>,
@@ -224,7 +240,7 @@ impl<T: Real> Optimiser<T> {
             }
         }
         let positive = learning_rate >= 0.0 && learning_rate.is_finite();
-        check("the learning rate", learning_rate, positive, || "at least 0 and finite".into())?;
+        check("learning_rate", learning_rate, positive, || "at least 0 and finite".into())?;
         if let Some(place) = first_not_finite(self.simd, gradient) {
             return Err(Error::Diverged {
                 what: "an entry of the gradient",
@@ -256,7 +272,7 @@ impl<T: Real> Optimiser<T> {
         Ok(())
     }
 
-    /// Ends the steps: parameters that the method lets leave their manifold land on it.
+    /// Ends the steps. Projects parameters onto their manifold if the method lets them leave it.
     ///
     /// # Errors
     /// [`Error::Geometry`] if a matrix has lost its rank.
@@ -265,12 +281,12 @@ impl<T: Real> Optimiser<T> {
         self.rules.iter_mut().try_for_each(|(range, rule)| rule.finish(&mut values[range.clone()]))
     }
 
-    /// Which optimiser it is, with its settings.
+    /// The settings.
     pub fn config(&self) -> OptimiserConfig {
         self.config
     }
 
-    /// Starts again at these parameters as a new optimiser would, in the memory of this one.
+    /// Restarts at these parameters like a new optimiser, in the memory of this one.
     ///
     /// # Errors
     /// As [`Optimiser::new`]; [`Error::Length`] for another model's parameters.
@@ -284,7 +300,7 @@ impl<T: Real> Optimiser<T> {
         self.rules.iter_mut().try_for_each(|(range, rule)| rule.restart(&values[range.clone()]))
     }
 
-    /// What it remembers of the past (moments, counts), as plain numbers.
+    /// Its memory (moments, counts) as plain numbers.
     pub fn memory(&self) -> Vec<f64> {
         let mut memory = Vec::new();
         for (_, rule) in &self.rules {
@@ -293,8 +309,9 @@ impl<T: Real> Optimiser<T> {
         memory
     }
 
-    /// Starts again at these parameters with the memory of an optimiser of the same kind. Moments that
-    /// are tangent vectors are projected to the tangent spaces here; others stay as they are.
+    /// Restarts at these parameters with the memory of an optimiser of the same kind. Projects
+    /// moments that are tangent vectors onto the tangent spaces here, now or in the next step.
+    /// Other moments do not change.
     ///
     /// # Errors
     /// As [`Optimiser::restart`]; [`Error::Length`] for another optimiser's memory.
@@ -313,12 +330,14 @@ impl<T: Real> Optimiser<T> {
     }
 }
 
-/// Checks that parameters are on their manifolds; landing has a region of its own, and checks it.
+/// Checks that parameters are on their manifolds. The landing method checks Stiefel matrices by a
+/// region of its own.
 fn check_feasible<T: Real>(config: OptimiserConfig, parameters: &ParamSet<T>) -> Result<(), Error> {
-    if matches!(config, OptimiserConfig::Landing { .. }) {
-        return Ok(());
-    }
+    let landing = matches!(config, OptimiserConfig::Landing { .. });
     for (parameter, values) in parameters.iter().filter(|(parameter, _)| parameter.role == Role::Trained) {
+        if landing && parameter.geometry == Geometry::Stiefel {
+            continue;
+        }
         let distance = parameter.feasibility_error(&T::widen(values))?;
         if distance > LARGEST_INFEASIBILITY {
             return Err(Error::Infeasible { name: parameter.name.clone(), distance });
@@ -327,8 +346,8 @@ fn check_feasible<T: Real>(config: OptimiserConfig, parameters: &ParamSet<T>) ->
     Ok(())
 }
 
-/// The rule for a parameter. A function that is not generic makes it, so that rules are compiled here
-/// and not again in every crate that trains.
+/// Creates the rule for a parameter. It calls functions that are not generic, so that rules are
+/// compiled here and not again in every crate that trains.
 fn rule<T: Real>(
     config: OptimiserConfig,
     parameter: &Parameter,
@@ -343,7 +362,7 @@ fn rule<T: Real>(
         }
     };
     made.downcast::<Box<dyn Rule<T>>>().map(|rule| *rule).map_err(|_| Error::Config {
-        field: "the precision",
+        field: "precision",
         value: std::any::type_name::<T>().into(),
         expected: "f64 or f32".into(),
     })

@@ -2,7 +2,7 @@
 
 use fedspd_manifold::Real;
 
-use super::{Memory, Rule, append};
+use super::Rule;
 use crate::Error;
 
 pub(super) struct Sgd<T> {
@@ -28,16 +28,11 @@ impl<T: Real> Rule<T> for Sgd<T> {
         Ok(())
     }
 
-    fn restart(&mut self, _: &[T]) -> Result<(), Error> {
-        self.velocity.fill(T::ZERO);
-        Ok(())
+    fn velocity(&self) -> &[T] {
+        &self.velocity
     }
 
-    fn remember(&self, memory: &mut Vec<f64>) {
-        append(memory, &self.velocity);
-    }
-
-    fn recall(&mut self, _: &[T], memory: &mut Memory<'_>) -> Result<(), Error> {
-        memory.numbers(&mut self.velocity)
+    fn velocity_mut(&mut self) -> &mut [T] {
+        &mut self.velocity
     }
 }

@@ -3,7 +3,7 @@
 
 use fedspd_manifold::{Left, Real, SpectralFunction, SpectralMap, multiply};
 
-use super::{Memory, Rule, append};
+use super::Rule;
 use crate::Error;
 
 pub(super) struct SpdSgd<T: Real> {
@@ -43,9 +43,10 @@ impl<T: Real> SpdSgd<T> {
 }
 
 impl<T: Real> Rule<T> for SpdSgd<T> {
-    /// With `R = X^1/2`, tangent vectors are `R V R` with a symmetric `V`; that of the gradient `G` is
-    /// `R sym(G) R`. `V <- momentum V + R sym(G) R`, `S = -rate V`, `X <- R exp(S) R`. Parallel
-    /// transport along this geodesic turns the velocity into `R exp(S/2) V exp(S/2) R`.
+    /// Takes one step along a geodesic. With `R = X^1/2`, a tangent vector is `R V R` with a
+    /// symmetric `V`; for the gradient `G`, `V = R sym(G) R`. The step is
+    /// `V <- momentum V + R sym(G) R`, `S = -rate V`, `X <- R exp(S) R`. Parallel transport along
+    /// this geodesic turns the velocity into `R exp(S/2) V exp(S/2) R`.
     fn step(&mut self, values: &mut [T], gradient: &[T], learning_rate: f64) -> Result<(), Error> {
         let Scratch { root, inverse_root, gradient: own, step, factor, product } = &mut self.scratch;
         let (n, rate) = (self.map.n(), T::from_f64(learning_rate));
@@ -71,18 +72,12 @@ impl<T: Real> Rule<T> for SpdSgd<T> {
         Ok(())
     }
 
-    fn restart(&mut self, _: &[T]) -> Result<(), Error> {
-        self.velocity.fill(T::ZERO);
-        Ok(())
+    fn velocity(&self) -> &[T] {
+        &self.velocity
     }
 
-    fn remember(&self, memory: &mut Vec<f64>) {
-        append(memory, &self.velocity);
-    }
-
-    /// Symmetric matrices are tangent everywhere, so the velocity stays as it is.
-    fn recall(&mut self, _: &[T], memory: &mut Memory<'_>) -> Result<(), Error> {
-        memory.numbers(&mut self.velocity)
+    fn velocity_mut(&mut self) -> &mut [T] {
+        &mut self.velocity
     }
 }
 

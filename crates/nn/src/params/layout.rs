@@ -1,4 +1,4 @@
-//! The names, shapes and facts of a model's parameters.
+//! The names, shapes and properties of a model's parameters.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Error;
 
-/// The set that a tensor lives on. Optimisers move on it; the server averages on it.
+/// The manifold of a tensor. Optimisers move on it; the server averages on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Geometry {
@@ -20,8 +20,8 @@ pub enum Geometry {
     Spd,
 }
 
-/// A [`Geometry`] with its sizes. Code that depends on the geometry matches this, without a
-/// wildcard: a new geometry is then a compile error wherever it has no answer yet.
+/// A [`Geometry`] with its sizes. Code that depends on the geometry matches it without a wildcard.
+/// The compiler then reports every place that does not handle a new geometry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Space {
     /// Any numbers.
@@ -40,40 +40,40 @@ pub enum Space {
     },
 }
 
-/// Who sets a tensor's values.
+/// The source of a tensor's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// An optimiser.
+    /// Set by an optimiser.
     Trained,
-    /// The data that pass through; an optimiser never touches it.
+    /// Set by the data in a forward pass; an optimiser never changes it.
     Statistic,
 }
 
-/// Who may see a tensor.
+/// The visibility of a tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
-    /// Everyone: it is sent to the server and averaged.
+    /// Sent to the server and averaged.
     Shared,
-    /// Its client: it never leaves.
+    /// Never leaves its client.
     Local,
 }
 
-/// A tensor to be laid out.
+/// A named tensor with its properties.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tensor {
-    /// Unique in its model.
+    /// Name, unique in its model.
     pub name: String,
     /// Row-major dimensions.
     pub shape: Vec<usize>,
-    /// The set it lives on.
+    /// Its manifold.
     pub geometry: Geometry,
-    /// Who sets it.
+    /// The source of its values.
     pub role: Role,
-    /// Who may see it.
+    /// Its visibility.
     pub scope: Scope,
-    /// The largest norm of each of its rows, if an optimiser must keep to one.
+    /// The largest norm of a row after an optimiser step, if there is a limit.
     pub max_norm: Option<f64>,
 }
 
@@ -94,32 +94,32 @@ impl Tensor {
         Self { geometry: Geometry::Spd, ..Self::euclidean(name, &[n, n]) }
     }
 
-    /// The same with rows of at most that norm.
+    /// Limits the norm of each row.
     #[must_use]
     pub fn max_norm(self, max_norm: Option<f64>) -> Self {
         Self { max_norm, ..self }
     }
 
-    /// The number of its entries.
+    /// Number of entries.
     pub fn size(&self) -> usize {
         self.shape.iter().product()
     }
 
-    /// Checks its shape against its geometry.
+    /// Returns the fault of its shape for its geometry, if any.
     fn fault(&self) -> Option<&'static str> {
         match (self.geometry, &self.shape[..]) {
             (Geometry::Euclidean, _) => None,
             (Geometry::Stiefel, &[p, k]) if p >= k => None,
             (Geometry::Stiefel, _) => {
-                Some("has orthonormal columns but is not a matrix with at least as many rows as columns")
+                Some("must be a matrix with at least as many rows as columns (orthonormal columns)")
             }
             (Geometry::Spd, &[rows, columns]) if rows == columns => None,
-            (Geometry::Spd, _) => Some("is symmetric positive definite but is not a square matrix"),
+            (Geometry::Spd, _) => Some("must be a square matrix (symmetric positive definite)"),
         }
     }
 }
 
-/// A tensor and its place among the values of a [`crate::ParamSet`].
+/// A tensor and its range among the values of a [`crate::ParamSet`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameter {
     tensor: Tensor,
@@ -127,7 +127,7 @@ pub struct Parameter {
 }
 
 impl Parameter {
-    /// Its place among the values.
+    /// Its range among the values.
     pub fn range(&self) -> Range<usize> {
         self.range.clone()
     }
@@ -142,9 +142,9 @@ impl Parameter {
         }
     }
 
-    /// Distance of these values from the parameter's set: `|W^T W - I|` of a Stiefel parameter,
-    /// `|A - A^T|` of an SPD one, zero of a Euclidean one. A matrix with an eigenvalue that is not
-    /// positive is infinitely far from the SPD matrices: no rounding brings it there.
+    /// Distance of values from the parameter's manifold: `|W^T W - I|` for Stiefel, `|A - A^T|` for
+    /// SPD, 0 for Euclidean. It is infinite for SPD if an eigenvalue is not positive, because
+    /// rounding does not cause that.
     ///
     /// # Errors
     /// [`Error::Geometry`] if a value is not finite.
@@ -190,8 +190,8 @@ impl Layout {
     /// Lays the tensors out in the given order.
     ///
     /// # Errors
-    /// [`Error::Tensor`] if a name occurs twice, a tensor is empty, a Stiefel tensor is not a tall
-    /// matrix or an SPD tensor is not square.
+    /// [`Error::Tensor`] if a name occurs twice, a tensor is empty, or a shape does not match its
+    /// geometry. A Stiefel tensor must be a tall matrix, an SPD tensor a square matrix.
     pub fn new(tensors: Vec<Tensor>) -> Result<Self, Error> {
         let mut parameters: Vec<Parameter> = Vec::with_capacity(tensors.len());
         let mut names = HashSet::new();
@@ -222,18 +222,18 @@ impl Layout {
         &self.parameters
     }
 
-    /// The number of all values.
+    /// Number of all values.
     pub fn size(&self) -> usize {
         self.parameters.last().map_or(0, |last| last.range.end)
     }
 
-    /// The number of trained values.
+    /// Number of trained values.
     pub fn trained_size(&self) -> usize {
         let trained = self.parameters.iter().filter(|parameter| parameter.role == Role::Trained);
         trained.map(|parameter| parameter.size()).sum()
     }
 
-    /// The parameter of that name.
+    /// The parameter with that name.
     pub fn get(&self, name: &str) -> Option<&Parameter> {
         self.parameters.iter().find(|parameter| parameter.name == name)
     }

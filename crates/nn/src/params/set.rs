@@ -16,10 +16,10 @@ pub struct ParamSet<T> {
 }
 
 impl<T: Real> ParamSet<T> {
-    /// These values.
+    /// Creates a parameter set from values.
     ///
     /// # Errors
-    /// [`Error::Length`] if their number does not fit the layout.
+    /// [`Error::Length`] if their number does not match the layout.
     pub fn new(layout: Arc<Layout>, values: Vec<T>) -> Result<Self, Error> {
         let (what, expected, found) = ("the values of the parameters", layout.size(), values.len());
         if found != expected {
@@ -28,7 +28,7 @@ impl<T: Real> ParamSet<T> {
         Ok(Self { layout, values })
     }
 
-    /// Names, shapes and facts.
+    /// Names, shapes and properties of the parameters.
     pub fn layout(&self) -> &Arc<Layout> {
         &self.layout
     }
@@ -38,26 +38,26 @@ impl<T: Real> ParamSet<T> {
         &self.values
     }
 
-    /// All values, to change.
+    /// All values, mutable.
     pub fn values_mut(&mut self) -> &mut [T] {
         &mut self.values
     }
 
-    /// The values of the parameter of that name.
+    /// The values of the parameter with that name.
     pub fn get(&self, name: &str) -> Option<&[T]> {
         self.layout.get(name).map(|parameter| &self.values[parameter.range()])
     }
 
-    /// The values of the parameter of that name, to change.
+    /// The values of the parameter with that name, mutable.
     pub fn get_mut(&mut self, name: &str) -> Option<&mut [T]> {
         self.layout.get(name).map(|parameter| &mut self.values[parameter.range()])
     }
 
-    /// Takes the values of statistics from a gradient. A model puts their updated values there, not
-    /// derivatives.
+    /// Copies the values of statistics from a gradient. A model writes their updated values there,
+    /// not derivatives.
     ///
     /// # Errors
-    /// [`Error::Length`] if the gradient is not of this layout.
+    /// [`Error::Length`] if the gradient has another length.
     pub fn take_statistics(&mut self, gradient: &[T]) -> Result<(), Error> {
         let (what, expected, found) = ("the gradient", self.values.len(), gradient.len());
         if found != expected {
@@ -85,7 +85,7 @@ impl<T: Real> ParamSet<T> {
         })
     }
 
-    /// The same values in the other floating-point type, or the same.
+    /// Converts the values to another floating-point type.
     #[must_use]
     pub fn cast<U: Real>(&self) -> ParamSet<U> {
         let values = self.values.iter().map(|value| U::from_f64(value.to_f64())).collect();

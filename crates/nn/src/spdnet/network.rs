@@ -1,4 +1,4 @@
-//! The network: its parameters and their first values, and how it prepares trials.
+//! The network: its parameters, their initial values and the preparation of trials.
 
 use std::sync::Arc;
 
@@ -10,13 +10,13 @@ use super::examples::{Content, Examples, Fit};
 use super::guard::Spectrum;
 use super::worker::culprit;
 use super::{ClampReport, SpdNetConfig, SpdNetWorkspace, SpdTrials};
-use crate::file::Network;
+use crate::architecture::implement_architecture;
 use crate::model::implement_model;
 use crate::params::{Layout, ParamSet, Space};
 use crate::seed::{Purpose, Seed};
-use crate::{Architecture, Dropout, Error, Input, InputShape, Model, ModelSettings, check};
+use crate::{Dropout, Error, InputShape, Model, ModelSettings, check};
 
-/// An SPDnet: its shape. Parameters are given to its methods, memory too.
+/// The shape of an SPDnet. Callers pass parameters and memory to its methods.
 ///
 /// ```
 /// # fn main() -> Result<(), fedspd_nn::Error> {
@@ -42,25 +42,42 @@ pub struct SpdNet<T> {
 }
 
 impl<T: Real> SpdNet<T> {
-    /// A network of that shape, on the instruction set that [`Simd::detect`] gives.
+    /// Creates a network of that shape, on the instruction set of [`Simd::detect`].
     ///
     /// # Errors
-    /// [`Error::Config`] if there is no such network, [`Error::Geometry`] if an unavailable instruction set is asked for.
+    /// [`Error::Config`] for an invalid shape; [`Error::Geometry`] if the requested instruction set
+    /// is not available.
     pub fn new(config: SpdNetConfig) -> Result<Self, Error> {
         Self::with_simd(config, Simd::detect()?)
     }
 
-    /// The same on a given instruction set.
+    /// Creates a network of that shape, on a given instruction set.
     ///
     /// # Errors
-    /// [`Error::Config`] if there is no such network.
+    /// [`Error::Config`] for an invalid shape.
     pub fn with_simd(config: SpdNetConfig, simd: Simd) -> Result<Self, Error> {
         config.check()?;
         let threshold = T::from_f64(config.threshold);
         let representable = threshold > T::ZERO && threshold.is_finite();
-        check("threshold", config.threshold, representable, || "a positive number of the precision".into())?;
+        check("threshold", config.threshold, representable, || {
+            "positive and finite in this precision".into()
+        })?;
         let layout = Arc::new(config.layout()?);
         Ok(Self { config, layout, simd, scalar: std::marker::PhantomData })
+    }
+
+    /// The shape for settings and data.
+    fn configured(settings: &ModelSettings, shape: &InputShape) -> SpdNetConfig {
+        let dimensions = std::iter::once(shape.channels).chain(settings.dims.iter().copied());
+        SpdNetConfig::new(dimensions.collect(), shape.classes)
+            .inputs(shape.inputs)
+            .threshold(settings.epsilon)
+            .head(settings.head)
+            .dropout(settings.resolved_dropout())
+    }
+
+    fn labelled(shape: &InputShape, numbers: Vec<T>, labels: Vec<usize>) -> Result<SpdTrials<T>, Error> {
+        SpdTrials::new(shape.channels, shape.inputs, shape.classes, numbers, labels)
     }
 
     /// Its shape.
@@ -73,12 +90,12 @@ impl<T: Real> SpdNet<T> {
         self.simd
     }
 
-    /// Without blocks, this is where the logarithms are computed, once.
+    /// Prepares trials. Without blocks, it computes their logarithms, once.
     fn examples(&self, trials: SpdTrials<T>) -> Result<Examples<T>, Error> {
         let fits = Fit::of(&self.config);
         let (size, inputs, classes) = (trials.n(), trials.inputs(), trials.classes());
         Fit { size, inputs, classes, ..fits }.check(&fits)?;
-        // Symmetric to the bit, which the products with them rely on.
+        // The matrices are symmetric to the bit. Products with them rely on it.
         let (matrices, labels) = trials.into_parts();
         if self.config.blocks() > 0 {
             return Ok(Examples { content: Content::Matrices(matrices), labels, fits, clamped: None });
@@ -116,7 +133,8 @@ impl<T: Real> SpdNet<T> {
         Ok((logarithms, spectrum.report(self.config.threshold)))
     }
 
-    /// Uniform (Haar) weights in the blocks; a head like torch's `Linear`: uniform within `1/sqrt(features)`.
+    /// Draws uniform (Haar) weights for the blocks. The head is like torch's `Linear`: uniform
+    /// within `1/sqrt(features)`.
     fn first_values(&self, seed: Seed) -> Result<ParamSet<T>, Error> {
         let stream = seed.stream(Purpose::Initialisation);
         let bound = 1.0 / (self.config.features() as f64).sqrt();
@@ -141,8 +159,8 @@ impl<T: Real> SpdNet<T> {
         ParamSet::new(Arc::clone(&self.layout), values)
     }
 
-    /// The guard against wrong units.
-    #[allow(clippy::unused_self)] // the other network's needs it
+    /// Checks for wrong units.
+    #[allow(clippy::unused_self)] // the method of `EegNet` needs it
     fn futility(
         &self,
         parameters: &ParamSet<T>,
@@ -154,42 +172,7 @@ impl<T: Real> SpdNet<T> {
     }
 }
 
-macro_rules! architecture {
-    ($($real:ty),*) => {$(
-        impl Architecture<$real> for SpdNet<$real> {
-            const READS: Input = Input::Covariances;
-
-            fn build(settings: &ModelSettings, shape: &InputShape) -> Result<Self, Error> {
-                let dimensions = std::iter::once(shape.channels).chain(settings.dims.iter().copied());
-                let config = SpdNetConfig::new(dimensions.collect(), shape.classes)
-                    .inputs(shape.inputs)
-                    .threshold(settings.epsilon)
-                    .head(settings.head)
-                    .dropout(settings.resolved_dropout());
-                Self::new(config)
-            }
-
-            fn restore(network: &Network) -> Result<Option<Self>, Error> {
-                let Network::SpdNet(config) = network else { return Ok(None) };
-                Self::new(config.clone()).map(Some)
-            }
-
-            fn describe(&self) -> Network {
-                Network::SpdNet(self.config.clone())
-            }
-
-            fn trials(
-                shape: &InputShape,
-                numbers: Vec<$real>,
-                labels: Vec<usize>,
-            ) -> Result<SpdTrials<$real>, Error> {
-                SpdTrials::new(shape.channels, shape.inputs, shape.classes, numbers, labels)
-            }
-        }
-    )*};
-}
-
-architecture!(f32, f64);
+implement_architecture!(SpdNet, SpdNet, Covariances, SpdTrials: f32, f64);
 
 macro_rules! gradients_of_trials {
     ($real:ty) => {

@@ -423,7 +423,7 @@ fn training_logits_are_those_of_the_last_training_pass_or_none() {
 #[test]
 fn an_empty_batch_is_refused_by_both_networks() {
     fn refused<T: Real, M: Model<T>>(net: &M, examples: &M::Examples) {
-        let message = "`the batch` is 0; it must be one or more trials";
+        let message = "`batch size` is 0; it must be at least 1";
         let parameters = net.initial(Seed(0)).unwrap();
         let (mut workspace, mut gradient) =
             (net.workspace(1).unwrap(), vec![T::ZERO; parameters.values().len()]);

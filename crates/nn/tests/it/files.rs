@@ -139,7 +139,7 @@ fn manifests_that_do_not_fit_are_refused() {
     assert!(save(&folder.path().join("m"), &manifest, &other).is_err());
     // Columns that are not orthonormal, or not finite, are not saved.
     let start = parameters.values()[0];
-    for (value, text) in [(start + 2e-3, "away from orthonormal"), (f64::NAN, "is NaN at index 0")] {
+    for (value, text) in [(start + 2e-3, "away from its manifold"), (f64::NAN, "is NaN at index 0")] {
         let mut broken = parameters.clone();
         broken.values_mut()[0] = value;
         let path = folder.path().join("broken");

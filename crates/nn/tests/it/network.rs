@@ -291,7 +291,7 @@ fn data_that_do_not_fit_are_refused() {
     let mut ask = |parameters: &ParamSet<f64>, batch: &[usize]| {
         text(net.logits(parameters, &examples, batch, &mut workspace, &mut out).unwrap_err())
     };
-    assert!(ask(&parameters, &[]).contains("the batch"));
+    assert!(ask(&parameters, &[]).contains("batch size"));
     assert!(ask(&parameters, &[0, 2]).contains("below 2"));
     let foreign = SpdNet::<f64>::new(SpdNetConfig::new(vec![3, 1], 2)).unwrap().initial(Seed(0)).unwrap();
     assert!(ask(&foreign, &[0]).contains("do not match this model"));

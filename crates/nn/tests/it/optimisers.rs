@@ -423,7 +423,7 @@ fn faults_are_named() {
     };
     assert!(step(&mut parameters, &[0.0; 11], 0.1).contains("11 numbers where 12"));
     assert!(step(&mut parameters, &[f64::NAN; 12], 0.1).contains("training diverged"));
-    assert!(step(&mut parameters, &[0.0; 12], f64::NAN).contains("the learning rate"));
+    assert!(step(&mut parameters, &[0.0; 12], f64::NAN).contains("learning_rate"));
     let spoilt = stiefel_set(&[1.0; 12], 6, 2);
     assert!(matches!(
         Optimiser::new(OptimiserConfig::default(), &spoilt).err().unwrap(),

@@ -1,4 +1,4 @@
-//! SPD parameters: their shape, their distance from the manifold, and the rule that moves them.
+//! SPD parameters: their shape, their distance from the manifold and their update rule.
 
 use std::sync::Arc;
 
@@ -51,7 +51,8 @@ fn shapes_are_square_and_distances_are_measured() {
     assert_eq!(parameters(&indefinite).feasibility_error().unwrap(), f64::INFINITY);
 }
 
-/// A first step is the exponential map of minus the Riemannian gradient. Weight decay does not touch it.
+/// The first step is the exponential map of minus the Riemannian gradient. Weight decay does not
+/// change it.
 #[test]
 fn a_step_follows_the_geodesic() {
     let mut found = parameters(&START);
@@ -64,7 +65,7 @@ fn a_step_follows_the_geodesic() {
     assert_eq!(found.feasibility_error().unwrap(), 0.0);
 }
 
-/// Momentum is transported along the geodesic: with a zero gradient the next step goes on straight ahead.
+/// Momentum is transported along the geodesic: with a zero gradient the next step continues it.
 #[test]
 fn momentum_is_transported() {
     let (mut found, momentum) = (parameters(&START), 0.6);
@@ -77,7 +78,7 @@ fn momentum_is_transported() {
     assert!(gap(found.values(), &expected) < 1e-12);
 }
 
-/// What is remembered and recalled goes on to the same bits.
+/// An optimiser with recalled memory continues with the same bits.
 #[test]
 fn memory_goes_on_to_the_same_bits() {
     let mut straight = parameters(&START);

@@ -35,7 +35,7 @@ fn equivalence(grid: &Grid) -> Claim {
     };
     let ours = |half: bool| {
         let [a, b] = [run(grid, METHODS[1], half)?, run(grid, METHODS[2], half)?]
-            .map(|run| run.course(|round| round.test_f1));
+            .map(|run| run.curve(|round| round.test_f1));
         Some(100.0 * largest(a.iter().zip(&b).map(|(a, b)| (a.1.mean, b.1.mean)).collect()))
     };
     let shown = |gap: Option<f64>| gap.map_or(NOT_RUN.into(), |gap| format!("{gap:.2}"));
@@ -99,10 +99,9 @@ fn speed(grid: &Grid) -> Claim {
         first(curve(&grid.dataset, method, 1.0).into_iter().map(|(round, mean, _)| (round, mean)).collect())
     };
     let ours = |place: usize| {
-        let course = |run: &LoadedRun| run.course(|round| round.test_f1);
-        run(grid, METHODS[place], false).and_then(|run| {
-            first(course(run).into_iter().map(|(round, score)| (round, score.mean)).collect())
-        })
+        let curve = |run: &LoadedRun| run.curve(|round| round.test_f1);
+        run(grid, METHODS[place], false)
+            .and_then(|run| first(curve(run).into_iter().map(|(round, score)| (round, score.mean)).collect()))
     };
     let shown = |round: Option<f64>| round.map_or(NOT_RUN.into(), |round| format!("{round}"));
     (

@@ -56,7 +56,7 @@ fn curves(grid: &Grid, half: bool) -> Vec<Series> {
     }
     for (style, method) in METHODS.into_iter().enumerate() {
         if let Some(run) = run(grid, method, half) {
-            series.push(curve(method.2, style, &run.course(|round| round.test_f1), 100.0));
+            series.push(curve(method.2, style, &run.curve(|round| round.test_f1), 100.0));
         }
     }
     series

@@ -10,7 +10,7 @@ use crate::chart::{Axis, Figure, Lines, Point, Scale, Series};
 use crate::words::bytes;
 
 /// Returns the bytes sent so far and the F1 reached with them, by round, over seeds.
-fn course(run: &LoadedRun) -> Vec<(f64, Summary)> {
+fn by_bytes(run: &LoadedRun) -> Vec<(f64, Summary)> {
     let mut sent: BTreeMap<u64, u64> = BTreeMap::new();
     let mut rounds: BTreeMap<u32, (Vec<f64>, Vec<f64>)> = BTreeMap::new();
     for round in &run.rounds {
@@ -28,23 +28,23 @@ fn course(run: &LoadedRun) -> Vec<(f64, Summary)> {
 }
 
 pub(super) fn figure(runs: &[LoadedRun], federated: &[&LoadedRun]) -> Option<Figure> {
-    let courses: Vec<(&LoadedRun, Vec<(f64, Summary)>)> = federated
+    let curves: Vec<(&LoadedRun, Vec<(f64, Summary)>)> = federated
         .iter()
-        .map(|&run| (run, course(run)))
-        .filter(|(_, course)| course.last().is_some_and(|(bytes, _)| *bytes > 0.0))
+        .map(|&run| (run, by_bytes(run)))
+        .filter(|(_, curve)| curve.last().is_some_and(|(bytes, _)| *bytes > 0.0))
         .collect();
     let most =
-        courses.iter().filter_map(|(_, course)| course.last()).map(|(bytes, _)| *bytes).fold(0.0, f64::max);
-    if courses.is_empty() {
+        curves.iter().filter_map(|(_, curve)| curve.last()).map(|(bytes, _)| *bytes).fold(0.0, f64::max);
+    if curves.is_empty() {
         return None;
     }
     let (unit, name) = [(1e9, "GB"), (1e6, "MB"), (1e3, "kB")]
         .into_iter()
         .find(|(unit, _)| most >= *unit)
         .unwrap_or((1.0, "bytes"));
-    let series: Vec<Series> = courses
+    let series: Vec<Series> = curves
         .iter()
-        .map(|(run, course)| {
+        .map(|(run, curve)| {
             let point = |(bytes, f1): &(f64, Summary)| {
                 Point::new(bytes / unit, 100.0 * f1.mean).within(100.0 * f1.std)
             };
@@ -52,13 +52,12 @@ pub(super) fn figure(runs: &[LoadedRun], federated: &[&LoadedRun]) -> Option<Fig
                 name: run.label.clone(),
                 style: run.style,
                 behind: false,
-                points: course.iter().map(point).collect(),
+                points: curve.iter().map(point).collect(),
             }
         })
         .collect();
-    let totals = courses
-        .iter()
-        .filter_map(|(run, course)| Some(format!("{}: {}", run.label, bytes(course.last()?.0))));
+    let totals =
+        curves.iter().filter_map(|(run, curve)| Some(format!("{}: {}", run.label, bytes(curve.last()?.0))));
     let x = Axis::on(format!("sent so far by all, up and down, {name}"), Scale::linear(0.0, most / unit));
     Some(Figure {
         slug: "cost".into(),

@@ -46,7 +46,7 @@ fn agreement(runs: &[LoadedRun], federated: &[&LoadedRun]) -> Option<Figure> {
         .filter_map(|(heading, y, of)| {
             let series: Vec<Series> = federated
                 .iter()
-                .map(|run| curve(&run.label, run.style, &run.course(of), 1.0))
+                .map(|run| curve(&run.label, run.style, &run.curve(of), 1.0))
                 .filter(|series| !series.points.is_empty())
                 .collect();
             let last = series.first()?.points.last()?;

@@ -62,12 +62,12 @@ pub(crate) fn all(runs: &[LoadedRun], name_subjects: bool) -> Vec<Section> {
     sections.into_iter().filter(|section| !section.parts.is_empty()).collect()
 }
 
-/// Makes a curve of a course, with values multiplied by `factor`.
-pub(crate) fn curve(name: &str, style: usize, course: &Curve, factor: f64) -> Series {
+/// Draws a curve, with values multiplied by `factor`.
+pub(crate) fn curve(name: &str, style: usize, values: &Curve, factor: f64) -> Series {
     let point = |(round, summary): &(f64, fedspd_run::Summary)| {
         Point::new(*round, factor * summary.mean).within(factor * summary.std)
     };
-    Series { name: name.to_owned(), style, behind: false, points: course.iter().map(point).collect() }
+    Series { name: name.to_owned(), style, behind: false, points: values.iter().map(point).collect() }
 }
 
 /// Describes means and deviations for captions.

@@ -26,7 +26,7 @@ fn figure(runs: &[LoadedRun]) -> Option<Figure> {
         .map(|run| {
             let panel = if run.is_federated() { share(run.participation()) } else { String::new() };
             let name = run.label.replace(&format!(", {panel}"), "");
-            (panel, curve(&name, run.style, &run.course(|round| round.test_f1), 100.0))
+            (panel, curve(&name, run.style, &run.curve(|round| round.test_f1), 100.0))
         })
         .filter(|(_, series)| !series.points.is_empty())
         .collect();
@@ -99,7 +99,7 @@ fn table(runs: &[LoadedRun]) -> Table {
                 Cell::Score { mean: 100.0 * summary.mean, std: 100.0 * summary.std },
             ]
         };
-        run.course(|round| round.test_f1).into_iter().map(row).collect::<Vec<_>>()
+        run.curve(|round| round.test_f1).into_iter().map(row).collect::<Vec<_>>()
     });
     Table {
         slug: "convergence".into(),

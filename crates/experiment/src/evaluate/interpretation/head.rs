@@ -4,8 +4,9 @@ use fedspd_manifold::SymmetricEigen;
 use fedspd_nn::{Error, ParamSet, SpdNetConfig};
 use fedspd_run::Pattern;
 
-/// The last layer as one symmetric matrix `S_k` for each class: an input adds `tr(S_k log(W^T C W))`
-/// to the logit of class `k`. The mean over classes cancels in the softmax and is subtracted.
+/// Returns the last layer as one symmetric matrix `S_k` for each class: an input adds `tr(S_k
+/// log(W^T C W))` to the logit of class `k`. The mean over classes cancels in the softmax and is
+/// subtracted.
 pub(super) fn heads(
     config: &SpdNetConfig,
     network: &ParamSet<f64>,
@@ -29,7 +30,8 @@ pub(super) fn heads(
     Ok(heads)
 }
 
-/// The columns of the `BiMap` weights, those with the largest rows in the last layer first.
+/// Returns the columns of the `BiMap` weights, sorted by the norms of their rows in the last layer,
+/// largest first.
 pub(super) fn columns(d: usize, heads: &[Vec<f64>]) -> Vec<(f64, Vec<f64>)> {
     let weight = |column: usize| -> f64 {
         let row = |head: &Vec<f64>| head[column * d..][..d].iter().map(|x| x * x).sum::<f64>();
@@ -41,9 +43,9 @@ pub(super) fn columns(d: usize, heads: &[Vec<f64>]) -> Vec<(f64, Vec<f64>)> {
     columns
 }
 
-/// For each class the direction whose log-power has the largest weight: the eigenvector of `S_k` with
-/// the largest absolute eigenvalue. Unlike single columns it does not depend on the basis: `W R` with
-/// `R^T S_k R` is the same network for every rotation `R`.
+/// Returns for each class the direction whose log-power has the largest weight: the eigenvector of
+/// `S_k` with the largest absolute eigenvalue. Unlike single columns, it does not depend on the
+/// basis: `W R` with `R^T S_k R` is the same network for every rotation `R`.
 pub(super) fn class_directions(d: usize, heads: &[Vec<f64>]) -> Result<Vec<(f64, Vec<f64>)>, Error> {
     let mut eigen = SymmetricEigen::new(d)?;
     let (mut values, mut vectors) = (vec![0.0; d], vec![0.0; d * d]);
@@ -55,7 +57,8 @@ pub(super) fn class_directions(d: usize, heads: &[Vec<f64>]) -> Result<Vec<(f64,
     largest.collect()
 }
 
-/// Scales patterns: the largest absolute weight is 1, and each has 1 at its largest channel.
+/// Scales patterns. The largest absolute weight becomes 1, and each pattern is 1 at its largest
+/// channel.
 pub(super) fn normalised(patterns: Vec<(f64, Vec<f64>)>) -> Vec<Pattern> {
     let most = patterns.iter().fold(0.0_f64, |most, (weight, _)| most.max(weight.abs()));
     let share = |x: f64, of: f64| if of == 0.0 { 0.0 } else { x / of };

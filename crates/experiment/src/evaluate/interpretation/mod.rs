@@ -14,7 +14,7 @@ use self::head::{class_directions, columns, heads, normalised};
 use self::plane::plane;
 use crate::data::align::Aligned;
 
-/// Enough trials for quantiles and a scatter plot, few enough to take no time.
+/// The number of trials: enough for quantiles and a scatter plot, and few enough to be fast.
 const TRIALS: usize = 400;
 
 /// A sample of the training trials, evenly spread over all of them.
@@ -28,9 +28,9 @@ struct Input {
     name: String,
     /// The covariances as the network reads them.
     matrices: Vec<f64>,
-    /// The mean covariance `E[x z^T]` of the channels `x` with the network's input `z`, which is
-    /// `G^-1/2 x` for a subject whose trials were recentred at `G`. None where the data came
-    /// recentred: the covariances of the channels are then unknown.
+    /// The mean covariance `E[x z^T]` of the channels `x` with the network's input `z`. For a
+    /// subject recentred at `G`, the input is `z = G^-1/2 x`. None if the data were already
+    /// recentred, because the covariances of the channels are then unknown.
     mixing: Option<Vec<f64>>,
 }
 
@@ -71,7 +71,7 @@ impl InterpretationData {
         Ok(Interpretation { inputs, plane: plane(&features, &self.labels)? })
     }
 
-    /// One window and band; the logarithms of its trials are appended to their features.
+    /// Interprets one window and band. Appends the logarithms of its trials to their features.
     fn input(
         &self,
         number: usize,
@@ -109,8 +109,8 @@ impl InterpretationData {
         };
         let mut columns = if config.blocks() == 0 { Vec::new() } else { columns(d, &heads) };
         if !columns.is_empty() {
-            // The outputs of the columns are correlated: their patterns are C W (W^T C W)^-1. A class
-            // has one direction, whose pattern is C w.
+            // The outputs of the columns are correlated: their patterns are C W (W^T C W)^-1. A
+            // class has one direction, whose pattern is C w.
             let (mut together, mut apart) = (vec![0.0; d * d], vec![0.0; d * d]);
             let floor = SpectralFunction::Clamp { floor: config.threshold };
             spectral.apply(floor, &mean(d, &mapped), &mut together)?;
@@ -131,7 +131,7 @@ impl InterpretationData {
     }
 }
 
-/// `E[x z^T] = E[C_s G_s^-1/2]`, with `G_s = I` where nothing was recentred.
+/// Computes `E[x z^T] = E[C_s G_s^-1/2]`, with `G_s = I` without recentring.
 fn mixing(
     n: usize,
     given: &Covariances,
@@ -170,8 +170,8 @@ fn mixing(
     Ok(total)
 }
 
-/// The product of an input's `BiMap` weights, `n x d`. It is the whole map where ReEig raises no
-/// eigenvalue in between.
+/// Computes the product of an input's `BiMap` weights, `n x d`. It is the whole map if ReEig raises
+/// no eigenvalue in between.
 fn filters(simd: Simd, config: &SpdNetConfig, network: &ParamSet<f64>, input: usize) -> Vec<f64> {
     let sizes = &config.dimensions;
     let n = sizes[0];
@@ -186,7 +186,7 @@ fn filters(simd: Simd, config: &SpdNetConfig, network: &ParamSet<f64>, input: us
     product
 }
 
-/// `W^T C W`.
+/// Computes `W^T C W`.
 fn map(simd: Simd, n: usize, d: usize, matrix: &[f64], filters: &[f64]) -> Vec<f64> {
     let (mut right, mut both) = (vec![0.0; n * d], vec![0.0; d * d]);
     multiply(simd, Left::Plain, (n, n, d), matrix, filters, &mut right);
@@ -200,7 +200,7 @@ fn apply(simd: Simd, (rows, columns): (usize, usize), matrix: &[f64], vector: &[
     product
 }
 
-/// The mean of some matrices.
+/// Computes the mean of some matrices.
 fn mean(n: usize, matrices: &[f64]) -> Vec<f64> {
     let mut sum = vec![0.0; n * n];
     for matrix in matrices.chunks_exact(n * n) {
@@ -216,7 +216,7 @@ fn eigenvalues(n: usize, matrices: &[f64]) -> Result<Vec<f64>, Error> {
     Ok(values)
 }
 
-/// Quantiles over the matrices for each place of their spectra.
+/// Computes quantiles over the matrices for each index of their spectra.
 fn spectrum(n: usize, eigenvalues: &[f64]) -> Spectrum {
     let places: Vec<Vec<f64>> = (0..n)
         .map(|place| {
@@ -236,7 +236,8 @@ mod tests {
 
     use super::*;
 
-    /// Sources that are mixed by a rotation `A`: the covariance is `A P A^T` with their powers `P`, and the pattern of the filter `a` is `a`.
+    /// A rotation `A` mixes the sources. The covariance is `A P A^T` with their powers `P`, and the
+    /// pattern of the filter `a` is `a`.
     fn rotation(n: usize) -> Vec<f64> {
         let mut a: Vec<f64> = (0..n * n).map(|i| f64::from(u8::from(i % (n + 1) == 0))).collect();
         for i in 0..n - 1 {
@@ -249,7 +250,7 @@ mod tests {
         a
     }
 
-    /// The first two sources have a correlation.
+    /// The first two sources are correlated.
     fn covariance(n: usize, a: &[f64], power: impl Fn(usize) -> f64, correlation: f64) -> Vec<f64> {
         let both = |s: usize, t: usize| match (s, t) {
             _ if s == t => power(s),
@@ -262,7 +263,7 @@ mod tests {
         (0..n * n).map(|place| entry(place / n, place % n)).collect()
     }
 
-    /// Twelve trials of five sources, of which the second is strong in class 1.
+    /// Twelve trials of five sources. The second source is strong in class 1.
     fn data(n: usize, correlation: f64) -> (InterpretationData, Vec<f64>) {
         let a = rotation(n);
         let labels: Vec<usize> = (0..12).map(|trial| trial % 2).collect();
@@ -278,7 +279,8 @@ mod tests {
         (InterpretationData { labels, inputs: vec![input] }, a)
     }
 
-    /// A network whose BiMap listens to the first two sources, and whose last layer takes the power of the second for class 1.
+    /// A network whose BiMap selects the first two sources. Its last layer uses the power of the
+    /// second for class 1.
     fn network(n: usize, a: &[f64], rotated: bool) -> (SpdNetConfig, ParamSet<f64>) {
         let config = SpdNetConfig::new(vec![n, 2], 2).threshold(1e-3).head(Vectorisation::IsometricVech);
         let net = SpdNet::<f64>::new(config.clone()).unwrap();
@@ -289,7 +291,8 @@ mod tests {
             [cosine * x - sine * y, sine * x + cosine * y]
         });
         parameters.get_mut("block0.weight").unwrap().copy_from_slice(&columns.collect::<Vec<_>>());
-        // S = R^T diag(0, 1) R for class 1, its negative for class 0; isometric vech: (s11, sqrt2 s21, s22).
+        // S = R^T diag(0, 1) R for class 1, its negative for class 0; isometric vech: (s11, sqrt2
+        // s21, s22).
         let s = [sine * sine, -(2.0_f64.sqrt()) * sine * cosine, cosine * cosine];
         let head: Vec<f64> = s.iter().map(|x| -x).chain(s).collect();
         parameters.get_mut("head.weight").unwrap().copy_from_slice(&head);
@@ -319,7 +322,7 @@ mod tests {
         }
     }
 
-    /// Where sources are correlated, `C w` has both of them in it.
+    /// For correlated sources, `C w` mixes both.
     #[test]
     fn patterns_of_columns_are_those_of_correlated_sources_too() {
         let n = 5;
@@ -327,7 +330,7 @@ mod tests {
             let (data, a) = data(n, correlation);
             let (config, parameters) = network(n, &a, false);
             let interpretation = data.interpret(&config, &parameters).unwrap();
-            // The second column, which the last layer listens to, comes first.
+            // The second column, which the last layer uses, comes first.
             for (pattern, source) in interpretation.inputs[0].columns.iter().zip([1, 0]) {
                 let source: Vec<f64> = (0..n).map(|row| a[row * n + source]).collect();
                 let peak =

@@ -1,10 +1,11 @@
-//! Trials in a plane.
+//! Principal components of trials.
 
 use fedspd_manifold::SymmetricEigen;
 use fedspd_nn::Error;
 use fedspd_run::Plane;
 
-/// Principal components by the Gram matrix of the centred features, of which there are more than trials.
+/// Computes two principal components from the Gram matrix of the centred features, because there
+/// are more features than trials.
 pub(super) fn plane(features: &[Vec<f64>], labels: &[usize]) -> Result<Plane, Error> {
     let count = features.len();
     let length = features.first().map_or(0, Vec::len);
@@ -33,7 +34,7 @@ pub(super) fn plane(features: &[Vec<f64>], labels: &[usize]) -> Result<Plane, Er
         let variance = values[place].max(0.0);
         let scores: Vec<f64> = (0..count).map(|i| vectors[i * count + place] * variance.sqrt()).collect();
         let peak = scores.iter().fold(0.0_f64, |peak, &x| if x.abs() > peak.abs() { x } else { peak });
-        // The sign of a component means nothing; a rule makes it the same on every machine.
+        // The sign of a component has no meaning. This rule makes it the same on every machine.
         let scores = if peak < 0.0 { scores.into_iter().map(|x| -x).collect() } else { scores };
         (if total > 0.0 { variance / total } else { 0.0 }, scores)
     };
@@ -51,7 +52,8 @@ mod tests {
 
     #[test]
     fn the_plane_holds_the_two_longest_directions() {
-        // Trials on a cross: 4 and -4 along one direction, 1 and -1 along another, nothing along the third.
+        // Trials on a cross: 4 and -4 along one direction, 1 and -1 along another, nothing along
+        // the third.
         let cross = [[4.0, 0.0], [-4.0, 0.0], [0.0, 1.0], [0.0, -1.0]];
         let features: Vec<Vec<f64>> =
             cross.iter().map(|[x, y]| vec![5.0 + 0.6 * x - 0.8 * y, 0.8 * x + 0.6 * y, 7.0]).collect();

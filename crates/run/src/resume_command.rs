@@ -1,12 +1,12 @@
-//! How to resume a run.
+//! Commands that resume a run.
 
 use std::path::Path;
 
-use fedspd_run::Engine;
+use crate::folder::{Engine, RunFolder};
 
-/// Says how to resume a run of either engine.
-pub(crate) fn how_to_resume(folder: &Path, engine: Engine) -> String {
-    match engine {
+/// Describes how to resume the run in a folder, whichever engine it has.
+pub fn how_to_resume(folder: &Path) -> String {
+    match RunFolder::engine_of(folder) {
         Engine::Process => format!("resume it with `{}`", resume_command(folder)),
         Engine::Flower => {
             format!("resume it by starting its Flower server again with `out = \"{}\"`", folder.display())
@@ -14,21 +14,21 @@ pub(crate) fn how_to_resume(folder: &Path, engine: Engine) -> String {
     }
 }
 
-/// The command that resumes a run in one process, quoted for a shell.
+/// Returns the command that resumes a run in one process, quoted for a shell.
 pub fn resume_command(folder: &Path) -> String {
     let path = folder.to_string_lossy();
-    // A path that begins like an option would be taken for one.
+    // A path that begins with a hyphen would be read as an option.
     let path = if path.starts_with('-') { format!("./{path}") } else { path.into_owned() };
     format!("fedspd resume {}", shell_word(&path))
 }
 
-/// A word, quoted for a shell where needed.
+/// Quotes a word for a shell if needed.
 pub fn shell_word(word: &str) -> String {
     let plain = |letter: char| letter.is_alphanumeric() || "/._-+=:,@%".contains(letter);
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();
     }
-    // Between single quotes a shell changes nothing; a quote itself stands outside of them.
+    // A shell changes nothing between single quotes. A quote itself must be outside of them.
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
