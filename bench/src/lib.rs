@@ -1,4 +1,4 @@
-//! What the programs of this folder share.
+//! Functions that the benchmark programs share.
 
 use std::time::{Duration, Instant};
 

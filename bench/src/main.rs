@@ -1,8 +1,8 @@
 //! Times our kernels and prints one JSON object per line:
 //! `{"case": ..., "simd": ..., "nanoseconds": ...}`.
 //!
-//! `compare.py` runs this beside NumPy; the numbers are medians over repetitions on one thread.
-#![allow(clippy::print_stdout)] // its output is what it is for
+//! `compare.py` compares these times with NumPy's. Each is a median over repetitions on one thread.
+#![allow(clippy::print_stdout)] // its output is its purpose
 
 use std::hint::black_box;
 use std::time::Duration;

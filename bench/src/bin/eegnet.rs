@@ -2,7 +2,7 @@
 //! the end the peak memory of this process, `{"kilobytes": ...}`.
 //!
 //! `peers/eegnet.py` runs this beside torch and braindecode. The argument is the number of threads.
-#![allow(clippy::print_stdout)] // its output is what it is for
+#![allow(clippy::print_stdout)] // its output is its purpose
 
 use std::hint::black_box;
 use std::time::Duration;

@@ -4,7 +4,7 @@
 //!
 //! `peers/compare.py` runs this beside the Python libraries. An argument selects the cases whose
 //! name contains it.
-#![allow(clippy::print_stdout)] // its output is what it is for
+#![allow(clippy::print_stdout)] // its output is its purpose
 
 use std::hint::black_box;
 use std::time::Duration;

@@ -28,7 +28,7 @@ pub(crate) enum Failure {
     /// A preparation was interrupted.
     Stopped,
     /// A download was interrupted; `resume` is the command to continue it.
-    Left { resume: String },
+    DownloadInterrupted { resume: String },
     /// Files differ from their checksums, or are missing.
     WrongFiles { wrong: usize, missing: usize },
     /// Options that do not go together.
@@ -59,7 +59,7 @@ impl Failure {
             | Self::Usage(_)
             | Self::Unparsed(_) => 1,
             // 128 plus the number of SIGINT, as in shells.
-            Self::Interrupted { .. } | Self::Stopped | Self::Left { .. } => 130,
+            Self::Interrupted { .. } | Self::Stopped | Self::DownloadInterrupted { .. } => 130,
         }
     }
 
@@ -72,7 +72,7 @@ impl Failure {
             Self::Experiment(_) => "experiment",
             Self::Compare(_) => "compare",
             Self::Report(_) => "report",
-            Self::Interrupted { .. } | Self::Stopped | Self::Left { .. } => "interrupted",
+            Self::Interrupted { .. } | Self::Stopped | Self::DownloadInterrupted { .. } => "interrupted",
             Self::WrongFiles { .. } => "wrong-files",
             Self::Usage(_) | Self::Unparsed(_) => "usage",
             Self::Output(_) | Self::OutputClosed => "output",
@@ -125,7 +125,7 @@ impl Failure {
                 format!("interrupted after round {round}; resume with `{resume}`")
             }
             Self::Stopped => "interrupted".into(),
-            Self::Left { resume } => format!("interrupted; resume with `{resume}`"),
+            Self::DownloadInterrupted { resume } => format!("interrupted; resume with `{resume}`"),
             Self::WrongFiles { wrong, missing } => {
                 format!("files do not match their checksums: {wrong} wrong, {missing} missing")
             }
@@ -151,7 +151,7 @@ impl fmt::Display for Failure {
             Self::OutputClosed => {}
             Self::Unparsed(error) => return error.fmt(f),
             // The user asked for it, so it is not an error.
-            Self::Interrupted { .. } | Self::Stopped | Self::Left { .. } => {
+            Self::Interrupted { .. } | Self::Stopped | Self::DownloadInterrupted { .. } => {
                 writeln!(f, "{}", self.message())?;
             }
             _ => writeln!(f, "error: {}", self.message())?,

@@ -31,7 +31,7 @@ pub(crate) fn listen(what: &'static str, shown: Shown) {
             #[allow(clippy::exit)] // requested twice
             std::process::exit(130);
         }
-        let note = format!("finishing {what}; press again to stop at once");
+        let note = format!("finishing {what}; press Ctrl-C again to stop immediately");
         let note = if shown == Shown::Json { json!({ "note": note }).to_string() } else { note };
         let _ = writeln!(std::io::stderr(), "{note}");
     });
@@ -41,7 +41,7 @@ pub(crate) fn listen(what: &'static str, shown: Shown) {
 /// time.
 pub(crate) fn leave(json: bool) {
     let _ = ctrlc::set_handler(move || {
-        let failure = Failure::Left { resume: same_command() };
+        let failure = Failure::DownloadInterrupted { resume: same_command() };
         failure.tell(json);
         #[allow(clippy::exit)] // no work can be lost
         std::process::exit(failure.exit_code().into());

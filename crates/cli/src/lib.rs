@@ -43,7 +43,7 @@ enum Verb {
     /// Run one experiment with several values of a setting and choose the best on validation
     /// trials.
     Sweep(verbs::sweep::Arguments),
-    /// Run the paper's experiments and ours on a dataset, and report its table and figure.
+    /// Run the paper's experiments and ours on a dataset, and write the paper's table and figure.
     Reproduce(verbs::reproduce::Arguments),
     /// Resume a run that was interrupted or killed.
     Resume(verbs::resume::Arguments),

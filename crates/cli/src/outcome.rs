@@ -74,6 +74,6 @@ pub(crate) fn write(
     if let Some(note) = held_out_note {
         writeln!(out, "\nHeld-out subjects: {note}.")?;
     }
-    writeln!(out, "\nEverything is in {}.", folder.display())?;
+    writeln!(out, "\nRun folder: {}", folder.display())?;
     Ok(())
 }

@@ -64,7 +64,8 @@ fn an_interrupted_preparation_leaves_nothing() {
     let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(kill.success());
     // The note about the signal may come at any time.
-    let told = |line: &String| line == r#"{"note":"finishing the file; press again to stop at once"}"#;
+    let told =
+        |line: &String| line == r#"{"note":"finishing the file; press Ctrl-C again to stop immediately"}"#;
     let rest: Vec<String> = lines.map(Result::unwrap).filter(|line| !told(line)).collect();
     assert_eq!(child.wait().unwrap().code(), Some(130), "{rest:?}");
     let end = ["interrupted", "", "hint: nothing was written; run it again from the beginning"];

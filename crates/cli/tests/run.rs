@@ -95,7 +95,7 @@ fn a_run_survives_being_killed() {
     assert!(begun);
     let (code, out, err) = fedspd(folder.path(), &["resume", "killed", "--quiet"]);
     assert_eq!((code, &*err), (0, ""));
-    assert!(out.contains("Everything is in killed."), "{out}");
+    assert!(out.contains("Run folder: killed\n"), "{out}");
     let (straight, killed) = (bytes(&folder.path().join("straight")), bytes(&folder.path().join("killed")));
     assert!(straight == killed);
     let strays = fs::read_dir(folder.path().join("killed")).unwrap();
@@ -210,7 +210,7 @@ fn the_sample_is_built_in_and_its_model_can_be_tried() {
     assert!(code == 0 && out.contains("macro-F1, all trials together"), "{err}");
     assert!(err.contains("seed 0, round 3 of 3, 5 clients, validation F1"), "{err}");
     let (code, out, _) = fedspd(at, &["resume", "s", "--quiet"]);
-    assert!(code == 0 && out.contains("Everything is in s."));
+    assert!(code == 0 && out.contains("Run folder: s\n"));
     let (code, _, err) = fedspd(at, &["eval", "s", "--data", "nothing.npz"]);
     assert!(code == 1 && err.starts_with("error: nothing.npz: "), "{err}");
 }
@@ -314,7 +314,7 @@ fn the_doctor_looks_at_this_machine() {
     let folder = folder();
     let found = json(folder.path(), &["doctor", "--format", "json"]);
     assert!(found["available"].as_array().unwrap().contains(&found["instructions"]));
-    assert!(found["threads"].as_u64().unwrap() > 0 && found["this_folder"] == "can be written");
+    assert!(found["threads"].as_u64().unwrap() > 0 && found["this_folder"] == "writable");
     let (code, out, _) = fedspd(folder.path(), &["doctor"]);
     assert!(code == 0 && out.contains("instructions"), "{out}");
 }

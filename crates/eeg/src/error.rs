@@ -110,8 +110,10 @@ pub enum Error {
         /// Samples per second.
         sfreq: f64,
     },
-    /// The band is so narrow or so low that its filter rings almost without end.
-    #[error("a filter to {low}-{high} Hz at {sfreq} Hz rings for more than {samples:.0e} samples")]
+    /// The band is so narrow or so low that the response of its filter is too long.
+    #[error(
+        "the band {low}-{high} Hz is too narrow or too low at {sfreq} Hz: the filter response exceeds {samples:.0e} samples"
+    )]
     Unstable {
         /// The lower edge.
         low: f64,

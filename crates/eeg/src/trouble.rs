@@ -18,7 +18,7 @@ impl<F> From<io::Error> for Trouble<F> {
 }
 
 /// Whether an error of a decoder is about the content. Errors of the system carry an error code.
-pub(crate) fn speaks_of_content(error: &io::Error) -> bool {
+pub(crate) fn is_content_error(error: &io::Error) -> bool {
     error.raw_os_error().is_none()
 }
 

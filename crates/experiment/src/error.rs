@@ -163,12 +163,12 @@ pub enum Error {
         /// The reason.
         reason: String,
     },
-    /// A setting that a run on several machines cannot have.
-    #[error("a run on several machines {fault}; found: {found}")]
+    /// A setting that a run over Flower cannot have.
+    #[error("{found}; a run over Flower {fault}")]
     Remote {
         /// The rule.
         fault: &'static str,
-        /// The setting.
+        /// The key and its value.
         found: String,
     },
     /// The numbers of the sites are not 0, 1, 2 and so on.
@@ -194,7 +194,7 @@ pub enum Error {
         expected: &'static str,
     },
     /// The data of two sites differ, so that one network cannot read both.
-    #[error("`{site}` has {what} {found}, `{first}` has {expected}")]
+    #[error("sites differ in {what}: {found} at `{site}`, {expected} at `{first}`")]
     SitesDiffer {
         /// The property that differs.
         what: &'static str,
@@ -324,7 +324,7 @@ impl Error {
         match self {
             Self::SiteFailed { .. } | Self::Message { .. } => self.to_string(),
             Self::SiteState { round, fault, .. } => format!("its state after round {} {fault}", round + 1),
-            _ => "it could not do what was asked; its own log says why".into(),
+            _ => "the task failed; see the site's own log".into(),
         }
     }
 

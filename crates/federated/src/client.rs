@@ -5,7 +5,7 @@ use fedspd_nn::{Error, Model, Optimiser, OptimiserConfig, ParamSet, Purpose, See
 use serde::{Deserialize, Serialize};
 
 use crate::method::{ClientMethod, Exchange};
-use crate::{Message, Wire};
+use crate::{Message, ParameterScopes};
 
 /// The work of a client in an exchange.
 #[derive(Clone, Copy, Debug)]
@@ -149,7 +149,7 @@ pub struct Client<'a, T: Real, M: Model<T>> {
     /// The client half of the method.
     pub method: &'a dyn ClientMethod<T>,
     /// The shared and local parameters.
-    pub wire: &'a Wire,
+    pub scopes: &'a ParameterScopes,
     /// The seed of the federation.
     pub seed: Seed,
     /// The client's number in random streams.
@@ -169,14 +169,14 @@ impl<T: Real, M: Model<T>> Client<'_, T, M> {
         worker: &mut Worker<'_, T, M>,
     ) -> Result<(Message, ClientState), String> {
         let mut state = state.clone();
-        let start = self.wire.with_local(task.start, &state.local);
+        let start = self.scopes.with_local(task.start, &state.local);
         let stream = self.seed.stream(Purpose::Shuffle).round(task.exchange.round).client(self.number);
         let mut training = worker.training(&start, self.examples, self.trials, stream);
         let task = Task { start: &start, ..*task };
         let reply = self.method.reply(&task, &mut state.memory, &mut training);
         let reply = reply.map_err(|error| error.to_string())?;
         let values = training.parameters();
-        state.local = self.wire.local(values).into_iter().map(T::to_f64).collect();
+        state.local = self.scopes.local(values).into_iter().map(T::to_f64).collect();
         if let Some(value) = state.local.iter().find(|value| !value.is_finite()) {
             return Err(format!("a local parameter became {value}"));
         }

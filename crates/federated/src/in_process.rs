@@ -118,9 +118,14 @@ impl<'a, T: Real, M: Model<T>> Federation<'a, T, M> {
     /// # Errors
     /// As [`Server::submit`] and [`Server::close`]; [`Error::Network`] if validation fails.
     pub fn round(&mut self, workers: &mut [Worker<'_, T, M>], validated: bool) -> Result<Round, Error> {
+        // The states before the first exchange of a round with several.
+        let mut before = None;
         let report = loop {
             let replied = self.exchange(workers)?;
             let closed = self.server.close()?;
+            if closed.is_none() && before.is_none() {
+                before = Some(self.states.clone());
+            }
             let failed = match &closed {
                 Some(report) => &report.dropped[..],
                 None => self.server.dropped(),
@@ -135,6 +140,10 @@ impl<'a, T: Real, M: Model<T>> Federation<'a, T, M> {
                 break report;
             }
         };
+        // The server has undone the round, and so do the clients.
+        if let (Some(before), true) = (before, report.is_empty()) {
+            self.states = before;
+        }
         let validation = if validated {
             self.evaluate(workers, |shard| &shard.validation)?
         } else {
@@ -151,9 +160,9 @@ impl<'a, T: Real, M: Model<T>> Federation<'a, T, M> {
         let Self { examples, shards, method, seed, server, states, numbers } = self;
         let plan = server.plan()?;
         let (exchange, learning_rate, message) = (plan.exchange, plan.learning_rate, plan.message);
-        let (clients, wire) = (plan.clients.to_vec(), server.wire().clone());
+        let (clients, scopes) = (plan.clients.to_vec(), server.scopes().clone());
         let mut start = server.parameters().clone();
-        wire.receive(&mut start, &message);
+        scopes.receive(&mut start, &message);
         let members = clients.iter().map(|&client| &server.members()[client]);
         let epochs: Vec<u32> = members.map(|member| server.config().work.of(member)).collect();
         let work = |worker: &mut Worker<'_, T, M>, place: usize| {
@@ -162,7 +171,7 @@ impl<'a, T: Real, M: Model<T>> Federation<'a, T, M> {
                 Task { exchange, epochs: epochs[place], learning_rate, start: &start, message: &message };
             let trials = &shards[client].train[..];
             let (method, number) = (&**method, numbers[client]);
-            Client { examples: *examples, trials, method, wire: &wire, seed: *seed, number }.reply(
+            Client { examples: *examples, trials, method, scopes: &scopes, seed: *seed, number }.reply(
                 &task,
                 &states[client],
                 worker,
@@ -190,7 +199,7 @@ impl<'a, T: Real, M: Model<T>> Federation<'a, T, M> {
         workers: &mut [Worker<'_, T, M>],
         trials: impl Fn(&Shard) -> &[usize] + Sync,
     ) -> Result<Vec<Option<Evaluation>>, Error> {
-        if self.server.wire().local_size() == 0 {
+        if self.server.scopes().local_size() == 0 {
             return self.evaluate_together(workers, trials);
         }
         let mut evaluations = Vec::with_capacity(self.shards.len());
@@ -244,7 +253,7 @@ impl<'a, T: Real, M: Model<T>> Federation<'a, T, M> {
 
     /// The parameters of a client: the server's, with the client's own local ones.
     pub fn parameters(&self, client: usize) -> ParamSet<T> {
-        self.server.wire().with_local(self.server.parameters(), &self.states[client].local)
+        self.server.scopes().with_local(self.server.parameters(), &self.states[client].local)
     }
 
     /// The state to store between rounds: the server's and each client's.
@@ -261,7 +270,7 @@ impl<'a, T: Real, M: Model<T>> Federation<'a, T, M> {
         if found != expected {
             return Err(Error::State { what, expected, found });
         }
-        let expected = self.server.wire().local_size();
+        let expected = self.server.scopes().local_size();
         let wrong =
             clients.iter().map(|client| client.local.len()).find(|&found| found != 0 && found != expected);
         if let Some(found) = wrong {

@@ -26,8 +26,8 @@ mod in_process;
 mod message;
 pub mod method;
 mod sampling;
+mod scopes;
 mod server;
-mod wire;
 
 pub use aggregate::{Aggregated, Aggregation, Aggregator, Fault, aggregator};
 pub use client::{Client, ClientState, Correction, LocalTraining, Task, Training, Worker};
@@ -39,8 +39,8 @@ pub use method::{
     ClientMethod, Exchange, LocalEpochs, Merged, Method, MethodConfig, MethodName, ServerMethod,
 };
 pub use sampling::participants;
+pub use scopes::ParameterScopes;
 pub use server::{
     Dropped, LocalWork, Member, OnFailure, RoundPlan, RoundReport, Server, ServerConfig, ServerState,
     Weighting,
 };
-pub use wire::Wire;

@@ -232,7 +232,8 @@ impl Message {
     /// Checks that the message has the declared parts and no others, each as declared.
     ///
     /// # Errors
-    /// The first fault: a part that is missing, unknown, duplicate, or of the wrong shape or type.
+    /// The first fault: a part that is missing, unknown, duplicate, of the wrong shape or type, or
+    /// a number of a required part that is not finite.
     pub fn check(&self, declared: &[PartSpec]) -> Result<(), Fault> {
         for (place, part) in self.parts.iter().enumerate() {
             let name = || part.name.clone();
@@ -259,6 +260,9 @@ impl Message {
                     format!("{} numbers", numbers.len()),
                     size.unwrap_or(usize::MAX).to_string(),
                 );
+            }
+            if let (false, Some(value)) = (spec.optional, numbers.not_finite()) {
+                return Err(Fault::NotFinite { parameter: name(), value });
             }
         }
         let missing = |spec: &&PartSpec| !spec.optional && self.get(&spec.name).is_none();

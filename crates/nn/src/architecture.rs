@@ -176,6 +176,16 @@ pub enum Precision {
     F32,
 }
 
+impl Precision {
+    /// Bytes of a number.
+    pub fn bytes(self) -> usize {
+        match self {
+            Self::F64 => size_of::<f64>(),
+            Self::F32 => size_of::<f32>(),
+        }
+    }
+}
+
 /// Network.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -242,8 +252,8 @@ impl ModelSettings {
 enum Head {
     /// All entries, as in the paper.
     Vec,
-    /// Upper triangle.
+    /// Lower triangle, row by row.
     Vech,
-    /// Upper triangle with off-diagonal entries times the square root of 2, which keeps norms.
+    /// Lower triangle with off-diagonal entries times the square root of 2, which keeps norms.
     IsometricVech,
 }

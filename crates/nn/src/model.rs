@@ -205,7 +205,7 @@ macro_rules! implement_model {
                 trials: &[usize],
                 workspace: &mut $workspace<$real>,
             ) -> Result<Option<String>, Error> {
-                self.futility(parameters, examples, trials, workspace)
+                self.check_units(parameters, examples, trials, workspace)
             }
 
             fn initial(&self, seed: Seed) -> Result<ParamSet<$real>, Error> {

@@ -5,7 +5,7 @@ use crate::words::share;
 
 /// Labels each run by the settings that differ between the runs. Runs with equal labels get a
 /// number. Also assigns styles: federated runs first, because they are drawn as curves.
-pub(crate) fn tell_apart(runs: &mut [LoadedRun]) {
+pub(crate) fn assign_labels(runs: &mut [LoadedRun]) {
     let parts: [fn(&LoadedRun) -> String; 5] = [
         |run| run.manifest.dataset.clone(),
         LoadedRun::network,

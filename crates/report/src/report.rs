@@ -52,7 +52,7 @@ impl Report {
     /// # Errors
     /// When no run is given.
     pub fn of(mut runs: Vec<LoadedRun>, name_subjects: bool) -> Result<Self, Error> {
-        label::tell_apart(&mut runs);
+        label::assign_labels(&mut runs);
         let first = runs.first().ok_or(Error::NoRuns)?;
         let dataset = &first.manifest.dataset;
         let (title, about) = if let [run] = &runs[..] {

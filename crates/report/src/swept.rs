@@ -40,10 +40,10 @@ impl Report {
         }
         parts.extend(figure(key, sweep, &runs).map(Block::Figure));
         parts.push(Block::Table(table(key, sweep, &runs)));
-        let portrayed = [runs[chosen.unwrap_or(0)].clone()];
+        let interpreted = [runs[chosen.unwrap_or(0)].clone()];
         let sections = vec![
             Section { slug: "sweep", title: "Scores by value", parts },
-            network::section(&portrayed),
+            network::section(&interpreted),
             setup::section(&runs, false),
         ];
         let about = format!("{} values of {key}; seeds per value: {seeds}.", sweep.len());

@@ -1,5 +1,7 @@
 //! Events of a run.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::number;
@@ -71,9 +73,17 @@ pub struct Round {
     pub bytes_down: u64,
     /// Diagnostics of the averages of the Stiefel parameters.
     pub layers: Vec<LayerReport>,
-    /// Whether a mean lacked full rank and the fallback replaced it.
+    /// Whether a mean lacked full rank, so that RLAvg was used instead.
     pub fallback: bool,
+    /// Numbers that the method reports, by name; absent if there are none.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub metrics: BTreeMap<String, Metric>,
 }
+
+/// A number that a method reports.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Metric(#[serde(with = "number")] pub f64);
 
 /// A client whose reply was not used.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -20,7 +20,7 @@ pub struct RunFolder {
     root: PathBuf,
 }
 
-/// Who plays the rounds of a run.
+/// Engine of a run: one process, or Flower.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
     /// One process with all clients.
@@ -52,10 +52,10 @@ impl RunFolder {
         fill: impl FnOnce(&Self) -> Result<(), E>,
     ) -> Result<(Self, FolderLock), E> {
         let folder = Self { root: root.into() };
-        folder.refuse_strangers()?;
+        folder.check_empty()?;
         let beginning = Self { root: folder.beginning()? };
         let lock = beginning.set_up()?;
-        let named = fill(&beginning).and_then(|()| Ok(beginning.take_the_place_of(&folder)?));
+        let named = fill(&beginning).and_then(|()| Ok(beginning.rename_to(&folder)?));
         if let Err(error) = named {
             // The first error is the one to report.
             let _ = fs::remove_dir_all(&beginning.root);
@@ -105,7 +105,7 @@ impl RunFolder {
         Ok(lock)
     }
 
-    fn take_the_place_of(&self, folder: &Self) -> Result<(), Error> {
+    fn rename_to(&self, folder: &Self) -> Result<(), Error> {
         if folder.root.is_dir() {
             // It is empty: other folders were refused.
             fs::remove_dir(&folder.root).map_err(Error::file(&folder.root))?;
@@ -205,7 +205,7 @@ impl RunFolder {
         self.root.join("report")
     }
 
-    fn refuse_strangers(&self) -> Result<(), Error> {
+    fn check_empty(&self) -> Result<(), Error> {
         let mut entries = match fs::read_dir(&self.root) {
             Ok(entries) => entries,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),

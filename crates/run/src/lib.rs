@@ -35,7 +35,7 @@ mod shards;
 pub use confusion::{Confusion, ConfusionFault};
 pub use csv::CsvFault;
 pub use error::Error;
-pub use event::{DroppedClient, Event, LayerReport, Round};
+pub use event::{DroppedClient, Event, LayerReport, Metric, Round};
 pub use event_log::EventLog;
 pub use folder::{Engine, RunFolder};
 pub use headline::{Headline, Summary, headline, summary, validation_f1};

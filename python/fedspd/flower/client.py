@@ -66,7 +66,7 @@ def _reply(
         site = _site(message.content, context)
     except Exception as error:  # any: Flower would send its traceback to the server
         log.error("%s", error)
-        content = messages.fault("it could not open its data; its own log says why")
+        content = messages.fault("it could not open its data; see the site's own log")
     else:
         content = _work(site, message.content, work)
     return Message(content, reply_to=message)
@@ -75,14 +75,14 @@ def _reply(
 def _work(site: _core.Site, content: RecordDict, work: Callable[[_core.Site, RecordDict], RecordDict]) -> RecordDict:
     try:
         return work(site, content)
-    except messages.Unfit as unfit:
+    except messages.InvalidMessage as unfit:
         log.error("invalid message from the server: %s", unfit)
         return messages.fault(f"invalid message from the server: {unfit}")
     except fedspd.Error as error:  # safe to send: a site raises no private details, they are in its log
         return messages.fault(str(error))
     except Exception:
         log.exception("the task failed")
-        return messages.fault("it could not do what was asked; its own log says why")
+        return messages.fault("the task failed; see the site's own log")
 
 
 def _site(content: RecordDict, context: Context) -> _core.Site:
@@ -93,7 +93,7 @@ def _site(content: RecordDict, context: Context) -> _core.Site:
     changes = [f"{key}={_value(name, node[name])}" for name, key in OWN.items() if name in node]
     name = str(node.get("name", f"client {number + 1}"))
     state = Path(str(node.get("state", _default_state()))).expanduser()
-    return _core.Site(str(messages.told(content)["config"]), changes, name, number, state)
+    return _core.Site(str(messages.task_of(content)["config"]), changes, name, number, state)
 
 
 def _value(name: str, value: object) -> str:
@@ -112,7 +112,7 @@ def _introduce(site: _core.Site, _: RecordDict) -> RecordDict:
 
 
 def _train(site: _core.Site, content: RecordDict) -> RecordDict:
-    task = messages.told(content)
+    task = messages.task_of(content)
     reply = site.train(
         messages.entry(task, "run", str),
         (messages.entry(task, "round", int), messages.entry(task, "exchange", int)),
@@ -125,7 +125,7 @@ def _train(site: _core.Site, content: RecordDict) -> RecordDict:
 
 
 def _evaluate(site: _core.Site, content: RecordDict) -> RecordDict:
-    task = messages.told(content)
+    task = messages.task_of(content)
     scores = site.evaluate(
         messages.entry(task, "run", str),
         messages.unpack(content),

@@ -69,5 +69,5 @@ def take_reply(
         return
     try:
         take(client, reply.content)
-    except messages.Unfit as unfit:
+    except messages.InvalidMessage as unfit:
         give_up(client, _core.one_line(str(unfit)))

@@ -20,7 +20,7 @@ NONE = -1
 """The round of a site without a counted reply, because records cannot hold None."""
 
 
-class Unfit(ValueError):
+class InvalidMessage(ValueError):
     """An invalid message, with the reason."""
 
 
@@ -33,10 +33,10 @@ def unpack(record: RecordDict) -> list[Part]:
     """Returns named arrays as parts for the Rust core, which checks their names and values."""
     records = record.array_records
     if PARTS not in records:
-        raise Unfit("it sent no message")
+        raise InvalidMessage("it sent no message")
     left_over = sorted(set(records) - {PARTS})
     if left_over:
-        raise Unfit(f"it sent a record of arrays `{left_over[0]}`, which is not part of the message")
+        raise InvalidMessage(f"it sent a record of arrays `{left_over[0]}`, which is not part of the message")
     return [_part(name, array) for name, array in records[PARTS].items()]
 
 
@@ -44,16 +44,16 @@ def _part(name: str, array: Array) -> Part:
     try:
         values = array.numpy()
     except Exception as error:
-        raise Unfit(f"it sent unreadable data in `{name}`") from error
+        raise InvalidMessage(f"it sent unreadable data in `{name}`") from error
     if values.dtype.str not in KINDS:
-        raise Unfit(f"it sent `{name}` of type {values.dtype}; expected little-endian float32, float64 or uint64")
+        raise InvalidMessage(f"it sent `{name}` of type {values.dtype}; expected little-endian float32, float64 or uint64")
     return name, list(values.shape), values.dtype.str, np.ascontiguousarray(values).tobytes()
 
 
-def told(record: RecordDict) -> ConfigRecord:
+def task_of(record: RecordDict) -> ConfigRecord:
     """Returns the task record of a message."""
     if "task" not in record.config_records:
-        raise Unfit("it sent no task")
+        raise InvalidMessage("it sent no task")
     return record.config_records["task"]
 
 
@@ -65,7 +65,7 @@ def entry(task: ConfigRecord, key: str, kind: type[T]) -> T:
     value = task.get(key)
     # Not isinstance: it takes a bool for an int.
     if type(value) is not kind:
-        raise Unfit(f"it sent no `{key}`")
+        raise InvalidMessage(f"it sent no `{key}`")
     return value
 
 

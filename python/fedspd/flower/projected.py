@@ -9,7 +9,7 @@ from flwr.serverapp import Grid
 from flwr.serverapp.strategy import Strategy
 
 from fedspd import _core
-from fedspd.flower.vetting import vet, vet_metrics
+from fedspd.flower.reply_checks import checked_replies, checked_metrics
 
 
 class Projected(Strategy):
@@ -42,7 +42,7 @@ class Projected(Strategy):
     ) -> tuple[ArrayRecord | None, MetricRecord | None]:
         """Calls the strategy with the valid replies, then projects."""
         weighted_by = _weighted_by(self.strategy)
-        sound = vet(server_round, replies, self._sent, self.stiefel, landed=self.landed, weighted_by=weighted_by)
+        sound = checked_replies(server_round, replies, self._sent, self.stiefel, landed=self.landed, weighted_by=weighted_by)
         arrays, metrics = self.strategy.aggregate_train(server_round, sound)
         if arrays is not None:
             made = {name: array.numpy() for name, array in arrays.items()}
@@ -59,7 +59,7 @@ class Projected(Strategy):
     def aggregate_evaluate(self, server_round: int, replies: Iterable[Message]) -> MetricRecord | None:
         """Calls the strategy with the replies whose metrics can be averaged."""
         weighted_by = _weighted_by(self.strategy)
-        sound = replies if weighted_by is None else vet_metrics(server_round, replies, weighted_by)
+        sound = replies if weighted_by is None else checked_metrics(server_round, replies, weighted_by)
         return self.strategy.aggregate_evaluate(server_round, sound)
 
     def summary(self) -> None:

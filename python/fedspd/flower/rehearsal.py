@@ -16,7 +16,7 @@ from flwr.supercore.run import Run
 from flwr.supercore.task_identity import TaskIdentity
 
 from fedspd.flower.client import client_app
-from fedspd.flower.server import Settings, conduct
+from fedspd.flower.server import Settings, run_rounds
 
 Watch = Callable[[str, Message, Message], None]
 """A function of the node's name, the message to it, and its reply."""
@@ -42,9 +42,9 @@ def rehearse(
       replies.
     - ``client``: a client app with your own mods.
     """
-    grid = _Stage(nodes, client or client_app(), watch)
+    grid = _LocalGrid(nodes, client or client_app(), watch)
     with _identity():
-        conduct(grid, source, Settings.of({"clients": len(nodes), "out": str(out), **_hyphened(settings)}))
+        run_rounds(grid, source, Settings.of({"clients": len(nodes), "out": str(out), **_hyphened(settings)}))
     return Path(out)
 
 
@@ -64,7 +64,7 @@ def _hyphened(settings: Mapping[str, str | int | float]) -> dict[str, str | int 
     return {key.replace("_", "-"): value for key, value in settings.items()}
 
 
-class _Stage(Grid):
+class _LocalGrid(Grid):
     """A grid whose nodes answer at once."""
 
     def __init__(self, nodes: Sequence[Mapping[str, str | int | float | bool]], client: ClientApp, watch: Watch | None) -> None:

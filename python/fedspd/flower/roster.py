@@ -76,28 +76,28 @@ class Roster:
         for reply in self.grid.pull_messages(list(self._asked)) if self._asked else ():
             node, _ = self._asked.pop(reply.metadata.reply_to_message_id, (None, None))
             if node is not None:
-                take_reply(node, reply, self._meet, self._miss)
+                take_reply(node, reply, self._accept, self._reject)
         late = [query for query, (_, end) in self._asked.items() if end <= time.monotonic()]
         for query in late:
-            self._miss(self._asked.pop(query)[0], f"it did not reply within {self.cutoff:g} seconds")
+            self._reject(self._asked.pop(query)[0], f"it did not reply within {self.cutoff:g} seconds")
 
-    def _meet(self, node: int, content: RecordDict) -> None:
-        text = messages.entry(messages.told(content), "introduction", str)
+    def _accept(self, node: int, content: RecordDict) -> None:
+        text = messages.entry(messages.task_of(content), "introduction", str)
         try:
             number, name = _core.introduced(text)
         except fedspd.Error as error:
-            raise messages.Unfit(str(error)) from error
+            raise messages.InvalidMessage(str(error)) from error
         if number >= self.clients:
-            raise messages.Unfit(f"its `partition-id` is {number}; it must be from 0 to {self.clients - 1}")
+            raise messages.InvalidMessage(f"its `partition-id` is {number}; it must be from 0 to {self.clients - 1}")
         registered = self.connected.get(node)
         if registered and registered != name:
-            raise messages.Unfit(f"its key is registered for {registered!r}, but it calls itself {name!r}")
+            raise messages.InvalidMessage(f"its key is registered for {registered!r}, but it calls itself {name!r}")
         if self.introductions.get(number, text) != text or self.nodes.get(number, node) in self.connected.keys() - {node}:
-            raise messages.Unfit(f"its `partition-id` {number} belongs to another client")
+            raise messages.InvalidMessage(f"its `partition-id` {number} belongs to another client")
         self._faults.pop(node, None)
         self.nodes[number], self.introductions[number] = node, text
 
-    def _miss(self, node: int, reason: str) -> None:
+    def _reject(self, node: int, reason: str) -> None:
         self._again[node] = time.monotonic() + AGAIN
         name = self.connected.get(node) or f"node {node}"
         self._faults[node] = f"{name}: {reason}"

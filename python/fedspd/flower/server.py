@@ -98,12 +98,12 @@ def server_app(source: str | Path) -> ServerApp:
         for handler in logging.getLogger("flwr").handlers:
             log.addHandler(handler)
         log.setLevel(logging.INFO)
-        conduct(grid, source, Settings.of(context.run_config))
+        run_rounds(grid, source, Settings.of(context.run_config))
 
     return app
 
 
-def conduct(grid: Grid, source: str | Path, settings: Settings) -> None:
+def run_rounds(grid: Grid, source: str | Path, settings: Settings) -> None:
     """Runs all remaining rounds."""
     config, name = settings.configuration(source)
     roster = Roster(grid, config, settings.clients, settings.straggler_cutoff_time)
@@ -113,7 +113,7 @@ def conduct(grid: Grid, source: str | Path, settings: Settings) -> None:
     log.info("%d of %d rounds are done; the run is in %s", *server.rounds, folder)
     try:
         while not server.finished:
-            _Round(grid, server, roster, config, settings.straggler_cutoff_time).play()
+            _Round(grid, server, roster, config, settings.straggler_cutoff_time).run()
             log.info("round %d of %d is done", *server.rounds)
     except BaseException:
         if not server.finished:
@@ -129,7 +129,7 @@ class _Round:
     config: str
     cutoff: float
 
-    def play(self) -> None:
+    def run(self) -> None:
         plan = None
         while plan is None:
             self._exchange()

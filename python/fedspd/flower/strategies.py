@@ -15,7 +15,7 @@ from flwr.serverapp.strategy import FedAvg
 
 import fedspd
 from fedspd import _core
-from fedspd.flower.vetting import averageable, trials, vet, vet_metrics
+from fedspd.flower.reply_checks import averageable, trials, checked_replies, checked_metrics
 
 log = logging.getLogger("fedspd")
 
@@ -68,7 +68,7 @@ class _StiefelAvg(FedAvg):
     ) -> tuple[ArrayRecord | None, MetricRecord | None]:
         """Averages the valid replies."""
         weighted_by = None if self.weighting == "uniform" else self.weighted_by_key
-        sound = vet(server_round, replies, self._sent, self.stiefel, weighted_by=weighted_by)
+        sound = checked_replies(server_round, replies, self._sent, self.stiefel, weighted_by=weighted_by)
         if len(sound) < self.minimum_reporting:
             raise RuntimeError(
                 f"round {server_round}: {len(sound)} replies count, {self.minimum_reporting} are needed"
@@ -92,7 +92,7 @@ class _StiefelAvg(FedAvg):
 
     def aggregate_evaluate(self, server_round: int, replies: Iterable[Message]) -> MetricRecord | None:
         """Calls FedAvg with the replies whose metrics can be averaged."""
-        return super().aggregate_evaluate(server_round, vet_metrics(server_round, replies, self.weighted_by_key))
+        return super().aggregate_evaluate(server_round, checked_metrics(server_round, replies, self.weighted_by_key))
 
     def _weight(self, content: RecordDict) -> float:
         # Replies without a weight were dropped before.

@@ -160,7 +160,7 @@ def test_sites_that_do_not_fit_together(tmp_path):
     with pytest.raises(fedspd.Error, match="2 of 3 sites have number 0"):
         loop.coordinator(config, tmp_path / "run", [sites[0], sites[0], sites[1]])
     other = _core.Site(config, ["data.subjects=3", 'data.classes=["left_hand", "right_hand"]'], "b", 1, tmp_path)
-    with pytest.raises(fedspd.Error, match='`b` has the classes .*, `a` has'):
+    with pytest.raises(fedspd.Error, match="sites differ in classes: .* at `b`, .* at `a`"):
         loop.coordinator(config, tmp_path / "run", [sites[0], other])
     assert not (tmp_path / "run").exists()
     loop.coordinator(config, tmp_path / "run", sites)
@@ -186,9 +186,9 @@ def test_a_state_that_is_not_there(tmp_path, caplog):
 def test_what_a_run_on_several_machines_cannot_be(tmp_path):
     sites = loop.sites(_core.resolve("", "sample", loop.settings()), tmp_path / "state")
     for change, said in [
-        (["mode=local"], "must have the mode `federated`; found: local"),
-        (["run.seeds=[1, 2]"], r"must have one seed; found: \[1, 2\]"),
-        (["data.subjects=1-9", "split.held_out_subjects=9"], "must not hold out subjects"),
+        (["mode=local"], "`mode` is `local`; a run over Flower needs `federated`"),
+        (["run.seeds=[1, 2]"], r"`run.seeds` is \[1, 2\]; a run over Flower needs one seed"),
+        (["data.subjects=1-9", "split.held_out_subjects=9"], "`split.held_out_subjects` is 9; a run over Flower cannot hold out subjects"),
     ]:
         config = _core.resolve("", "sample", [*loop.settings(), *change])
         with pytest.raises(fedspd.Error, match=said):

@@ -21,7 +21,7 @@ from . import loop
 @pytest.mark.parametrize("dtype", ["<f2", ">f8", "<i8", "bool", "<U3", "<c16"])
 def test_a_part_has_a_type_that_parts_have(dtype):
     record = RecordDict({"message": ArrayRecord({"a": Array(np.zeros(3, dtype))})})
-    with pytest.raises(messages.Unfit, match="it sent `a` of type .*; expected little-endian float32, float64 or uint64"):
+    with pytest.raises(messages.InvalidMessage, match="it sent `a` of type .*; expected little-endian float32, float64 or uint64"):
         messages.unpack(record)
 
 
@@ -43,13 +43,13 @@ def introduction(tmp_path_factory):
 
 def introduce(roster, node, said):
     text = said if isinstance(said, str) else json.dumps(said)
-    roster._meet(node, RecordDict({"task": ConfigRecord({"introduction": text})}))
+    roster._accept(node, RecordDict({"task": ConfigRecord({"introduction": text})}))
 
 
 @pytest.mark.parametrize("number", [float("inf"), 7, -1, True, 0.0, None])
 def test_a_number_that_no_client_has_is_refused(introduction, number):
     roster = Roster(None, "", 2, 1.0)
-    with pytest.raises(messages.Unfit):
+    with pytest.raises(messages.InvalidMessage):
         introduce(roster, 5, {**introduction, "number": number})
     assert roster.introductions == {}
     introduce(roster, 5, {**introduction, "number": 1})
@@ -58,13 +58,13 @@ def test_a_number_that_no_client_has_is_refused(introduction, number):
 
 @pytest.mark.parametrize("text", ["[" * 100_000, "{}", "3", '{"number": 1, "name": "b"}'])
 def test_an_introduction_that_is_none_is_refused(text):
-    with pytest.raises(messages.Unfit, match="invalid introduction of a site"):
+    with pytest.raises(messages.InvalidMessage, match="invalid introduction of a site"):
         introduce(Roster(None, "", 2, 1.0), 5, text)
 
 
 def test_counts_that_nobody_has_are_refused(introduction):
     trials = {**introduction["trials"], "train": [2**63 - 1] * 4}
-    with pytest.raises(messages.Unfit, match="it reports 9223372036854775807 trials of a class"):
+    with pytest.raises(messages.InvalidMessage, match="it reports 9223372036854775807 trials of a class"):
         introduce(Roster(None, "", 2, 1.0), 5, {**introduction, "trials": trials})
 
 
@@ -75,13 +75,13 @@ def test_nobody_takes_the_place_of_a_client_that_is_there(introduction):
     roster = Roster(None, "", 2, 1.0)
     roster.connected = {5: "a", 6: "b"}
     introduce(roster, 5, as_("a"))
-    with pytest.raises(messages.Unfit, match="its key is registered for 'b', but it calls itself 'a'"):
+    with pytest.raises(messages.InvalidMessage, match="its key is registered for 'b', but it calls itself 'a'"):
         introduce(roster, 6, as_("a"))
-    with pytest.raises(messages.Unfit, match="its `partition-id` 0 belongs to another client"):
+    with pytest.raises(messages.InvalidMessage, match="its `partition-id` 0 belongs to another client"):
         introduce(roster, 6, as_("b"))
     # Without names, the first node keeps its number; the same client may return as another node.
     roster.connected = {5: "", 7: ""}
-    with pytest.raises(messages.Unfit, match="its `partition-id` 0 belongs to another client"):
+    with pytest.raises(messages.InvalidMessage, match="its `partition-id` 0 belongs to another client"):
         introduce(roster, 7, as_("a"))
     roster.connected = {7: ""}
     introduce(roster, 7, as_("a"))

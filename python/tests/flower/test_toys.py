@@ -9,12 +9,13 @@ import pytest
 
 pytest.importorskip("flwr")
 
-from flwr.app import ArrayRecord
+import numpy as np
+from flwr.app import Array, ArrayRecord
 
 from fedspd.flower import client_app, messages, rehearse
 
 from . import loop
-from .test_rehearsal import nodes, same, warnings
+from .test_rehearsal import events, nodes, same, warnings
 
 pytestmark = pytest.mark.skipif(os.environ.get("FEDSPD_TOYS") != "1", reason="needs a wheel with the feature `toys`")
 
@@ -49,6 +50,8 @@ def test_same_bytes_as_in_one_process(tmp_path, toy):
 
     rehearse("sample", nodes(tmp_path), tmp_path / "many", changes="; ".join(changes), watch=watch)
     same(tmp_path / "one", tmp_path / "many")
+    metrics = [event.get("metrics") for event in events(tmp_path / "many") if event["event"] == "round"]
+    assert [set(each or {}) for each in metrics] == [{"control"} if toy == "control" else set()] * 3
     weights = {"block0.weight", "head.weight", "head.bias"}
     assert (down - weights, up - weights) == PARTS[toy]
     exchanges = 2 if toy == "two-exchanges" else 1
@@ -78,6 +81,21 @@ def test_killed_and_resumed_with_the_same_bytes(tmp_path, toy, after):
     model = "models/seed-0.safetensors"
     assert (one / model).read_bytes() == (many / model).read_bytes()
     assert (one / "results.csv").read_text() == (many / "results.csv").read_text()
+
+
+def test_a_number_that_is_not_finite_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setenv("FEDSPD_TOY", "control")
+
+    def fault(message, context, call_next):
+        reply = call_next(message, context)
+        if message.metadata.message_type == "train" and context.node_config["name"] == "c":
+            arrays = dict(reply.content.array_records[messages.PARTS])
+            arrays["control.change"] = Array(np.array([np.nan]))
+            reply.content[messages.PARTS] = ArrayRecord(arrays)
+        return reply
+
+    rehearse("sample", nodes(tmp_path), tmp_path / "run", changes="; ".join(loop.settings(rounds=1)), client=client_app(mods=[fault]))
+    assert "round 1: c does not count: it sent NaN in `control.change`" in warnings(tmp_path / "run")
 
 
 @pytest.mark.parametrize("kind", ["dropped", "renamed", "left over"])

@@ -20,8 +20,8 @@ use crate::{chosen, interrupt};
 /// Arguments of `fedspd demo`.
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Rounds of federated training, with two epochs each. The other ways get as many epochs in
-    /// total.
+    /// Rounds of federated training, with two epochs each. The other modes train for the same total
+    /// number of epochs.
     #[arg(long, default_value_t = 150, value_parser = clap::value_parser!(u16).range(1..=1000))]
     rounds: u16,
     /// Seed of all random numbers.
@@ -71,14 +71,14 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
         2,
         &["training", "subjects aligned", "test F1", "mean client", "worst client", "|WᵀW − I|", "time"],
     );
-    let (mut several, mut folders) = (RunSeries::default(), Vec::new());
+    let (mut series, mut folders) = (RunSeries::default(), Vec::new());
     for (align, epsilon) in THRESHOLDS {
         for (name, slug, mode, aggregation) in WAYS {
             (config.mode, config.federated.aggregation) = (mode, aggregation);
             (config.align.kind, config.model.epsilon) = (align, epsilon);
             let start = Instant::now();
             let folder = arguments.out.join(format!("{slug}-{}", &config.hash()[..8]));
-            let ended = several.complete(&config, "demo", &folder, &(), |_| &mut shown)?;
+            let ended = series.complete(&config, "demo", &folder, &(), |_| &mut shown)?;
             if let Ended::Interrupted { round, .. } = ended {
                 shown.bar.finish();
                 return Err(Failure::Interrupted { round, resume: interrupt::same_command() });

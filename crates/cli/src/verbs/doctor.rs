@@ -27,7 +27,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     let locations = Locations::new(None, &Environment::from_env());
     let folders: Vec<(String, &str)> =
         locations.folders().iter().map(|folder| (folder.display().to_string(), state(folder))).collect();
-    let here = if writable(Path::new(".")) { "can be written" } else { "cannot be written" };
+    let here = if writable(Path::new(".")) { "writable" } else { "read-only" };
     if arguments.format == Format::Json {
         let folders = folders.iter().map(|(folder, state)| json!({ "folder": folder, "state": state }));
         return write_json(
@@ -38,7 +38,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
             }),
         );
     }
-    let mut table = Table::new(2, &["what", "found"]);
+    let mut table = Table::new(2, &["item", "found"]);
     table.row(vec!["version".into(), env!("CARGO_PKG_VERSION").into()]);
     table.row(vec!["instructions".into(), format!("{} (of {})", simd.name(), available.join(", "))]);
     table.row(vec!["threads".into(), threads.to_string()]);
@@ -51,9 +51,9 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
 
 fn state(folder: &Path) -> &'static str {
     match (folder.is_dir(), writable(folder)) {
-        (false, _) => "not there yet",
-        (true, true) => "can be written",
-        (true, false) => "can only be read",
+        (false, _) => "missing",
+        (true, true) => "writable",
+        (true, false) => "read-only",
     }
 }
 

@@ -58,14 +58,14 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
         )));
     }
     interrupt::listen("the round", arguments.display.shown());
-    let (mut several, mut runs) = (RunSeries::default(), Vec::new());
+    let (mut series, mut runs) = (RunSeries::default(), Vec::new());
     for (place, cell) in cells.iter().enumerate() {
         let wanted = arguments.only.is_empty() || arguments.only.iter().any(|text| cell.name.contains(text));
         let path = folder.join(&cell.name);
         let missing = if wanted {
             writeln!(out, "{} of {}: {}", place + 1, cells.len(), cell.name)?;
             out.flush()?;
-            let why = complete(arguments, &mut several, cell, &path)?;
+            let why = complete(arguments, &mut series, cell, &path)?;
             if let Some(why) = &why {
                 writeln!(out, "  not run: {why}")?;
             }
@@ -74,7 +74,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
         } else {
             // Seeds of an earlier call are shown, even if not all are finished.
             let some = RunFolder::open(&path).is_ok_and(|run| run.results().is_file());
-            (!some).then(|| "not asked for".to_owned())
+            (!some).then(|| "excluded by `--only`".to_owned())
         };
         runs.push(CellRun { name: cell.name.clone(), folder: path, missing });
     }
@@ -90,13 +90,13 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
 /// Completes a run, or returns the reason why its data are missing.
 fn complete(
     arguments: &Arguments,
-    several: &mut RunSeries,
+    series: &mut RunSeries,
     cell: &Cell,
     folder: &Path,
 ) -> Result<Option<String>, Failure> {
     let config = chosen::with_absolute_paths(cell.config.clone())?;
     let files = Bar::new(arguments.display.shown(), 0, "files");
-    let ended = several.complete(&config, &cell.name, folder, &files, |rounds| {
+    let ended = series.complete(&config, &cell.name, folder, &files, |rounds| {
         files.finish();
         arguments.display.rounds(rounds)
     });

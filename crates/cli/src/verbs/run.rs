@@ -80,7 +80,7 @@ fn list(format: Format, out: &mut impl Write) -> Result<(), Failure> {
             .collect();
         return write_json(out, &presets.into());
     }
-    let mut table = Table::new(2, &["name", "what"]);
+    let mut table = Table::new(2, &["name", "description"]);
     for preset in PRESETS {
         table.row(vec![preset.name.into(), preset.about.into()]);
     }
@@ -125,7 +125,7 @@ fn forecast(experiment: &Experiment, format: Format, out: &mut impl Write) -> Re
     table.write(out)?;
     let megabytes = |bytes: u64| format!("{:.1} MB", bytes as f64 / 1e6);
     writeln!(out)?;
-    let mut table = Table::new(1, &["what", "value"]);
+    let mut table = Table::new(1, &["quantity", "value"]);
     for (what, value) in [
         ("seeds", experiment.config.run.seeds.as_slice().len().to_string()),
         ("rounds, at most", forecast.rounds.to_string()),

@@ -45,7 +45,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     let default = || Path::new("runs").join(format!("sweep-{title}-{}", over.key));
     let folder = arguments.out.clone().unwrap_or_else(default);
     interrupt::listen("the round", arguments.display.shown());
-    let (mut several, mut runs) = (RunSeries::default(), Vec::new());
+    let (mut series, mut runs) = (RunSeries::default(), Vec::new());
     // Parses all values first, so that an invalid last value costs no time.
     let configs = over.values.iter().map(|value| {
         over.change(value, |change| {
@@ -61,7 +61,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
         writeln!(out, "{label}")?;
         out.flush()?;
         let files = Bar::new(arguments.display.shown(), 0, "files");
-        let ended = several.complete(config, &title, &path, &files, |rounds| {
+        let ended = series.complete(config, &title, &path, &files, |rounds| {
             files.finish();
             arguments.display.rounds(rounds)
         })?;

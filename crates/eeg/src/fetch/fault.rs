@@ -69,10 +69,10 @@ impl FetchFault {
             }
             Self::Offline { url: None } | Self::NoAddress => Some("put the file there by hand".into()),
             Self::Changed { record: None, .. } => {
-                Some("delete the file, or move it away, and it is downloaded again".into())
+                Some("delete or move the file, then run `fedspd data fetch`".into())
             }
             Self::Changed { record: Some(record), .. } => Some(format!(
-                "delete the file, or move it away, and it is downloaded again; if you changed it on purpose, delete {}",
+                "delete or move the file, then run `fedspd data fetch`; if you changed it on purpose, delete {}",
                 record.display()
             )),
             Self::Record => Some("delete it to trust the next download".into()),
@@ -225,16 +225,14 @@ impl Obstacle {
             Self::Tls { .. } => {
                 "if your network inspects TLS connections, its certificate is not trusted here: download the file by hand"
             }
-            Self::Stalled { .. } | Self::Truncated { .. } => {
-                "run it again: the download goes on where it stopped"
-            }
+            Self::Stalled { .. } | Self::Truncated { .. } => "run the command again to continue the download",
             Self::Status { code: 401 | 403, .. } => "the file may need an account: download it by hand",
             Self::Status { code: 404 | 410, .. } => {
                 "the file may have moved: look at the page of the dataset"
             }
             Self::Status { code: 408 | 429 | 500..=599, .. } => "the server is busy or down: try again later",
             Self::Size { .. } | Self::Checksum { .. } => {
-                "the file on the server was changed, or something on the way changes it: try another network"
+                "the file changed on the server, or a proxy modified it: try another network"
             }
             _ => return None,
         };

@@ -9,7 +9,7 @@ use super::fetcher::is_there;
 use super::lock::Lock;
 use super::partial::PartialFile;
 use super::{Fetched, Fetcher, Progress, RemoteFile, record, sha256_of};
-use crate::trouble::{reason, speaks_of_content};
+use crate::trouble::{is_content_error, reason};
 use crate::{Error, Expansion};
 
 impl Fetcher {
@@ -70,7 +70,7 @@ fn unpack(archive: &Path, prefix: &str, target: &Path) -> Result<(), Error> {
     part.discard()?;
     let mut out = File::create(&part.data).map_err(Error::file(&part.data))?;
     io::copy(&mut entry, &mut out).map_err(|error| {
-        if speaks_of_content(&error) { fault(reason(&error)) } else { Error::file(&part.data)(error) }
+        if is_content_error(&error) { fault(reason(&error)) } else { Error::file(&part.data)(error) }
     })?;
     drop(out);
     record::write(target, sha256_of(&part.data)?)?;

@@ -10,7 +10,7 @@ use super::file::damaged;
 use super::header::{self, Header};
 use crate::Expansion;
 use crate::shape;
-use crate::trouble::{Trouble, speaks_of_content};
+use crate::trouble::{Trouble, is_content_error};
 
 /// Bytes converted at a time.
 const PIECE: usize = 4096;
@@ -131,5 +131,5 @@ fn check_entry<R: Read + Seek>(
 
 /// An error of the decoder is a fault of the array; an error of the system is not.
 fn content(name: &str, error: io::Error) -> Trouble<NpzFault> {
-    if speaks_of_content(&error) { damaged(name, error.into()) } else { Trouble::File(error) }
+    if is_content_error(&error) { damaged(name, error.into()) } else { Trouble::File(error) }
 }

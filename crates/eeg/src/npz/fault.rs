@@ -20,7 +20,7 @@ pub enum NpzFault {
     #[error("not an archive of NumPy arrays (.npz)")]
     NotZip,
     /// The end record of the archive is missing.
-    #[error("cut off: it begins as an archive, but does not end as one")]
+    #[error("incomplete or damaged archive: it has no end record")]
     Torn,
     /// The end record of the archive contradicts its length.
     #[error(
@@ -107,7 +107,7 @@ pub enum NpzFault {
         reason: String,
     },
     /// An entry is not an array.
-    #[error("`{name}` does not begin as a NumPy array does")]
+    #[error("`{name}` is not a NumPy array (wrong first bytes)")]
     NotNpy {
         /// The entry.
         name: String,
@@ -304,15 +304,13 @@ impl NpzFault {
             | Self::Directory { .. }
             | Self::Entries { .. }
             | Self::BeyondFile { .. }
-            | Self::Damaged { .. } => {
-                "the file was cut off or changed on the way: copy it again from where it was made"
-            }
+            | Self::Damaged { .. } => "the copy is incomplete or damaged: copy it again from the original",
             Self::Objects { .. } => {
-                "in Python, save only numbers or text; `allow_pickle=False` names the array that is neither"
+                "in Python, save only numbers or text; `numpy.savez(..., allow_pickle=False)` fails for an array of objects"
             }
             Self::Records { .. } => "in Python, save each field as an array of its own",
             Self::Expansion { .. } => {
-                "measured signals do not shrink that much; if it is what you want, save it with `numpy.savez`, uncompressed"
+                "the compression ratio is implausible for EEG; if the file is correct, save it uncompressed with `numpy.savez`"
             }
             Self::Kind { expected: "integers", .. } => "in Python, save `array.astype('int64')`",
             Self::Encrypted { .. } | Self::Compression { .. } => {

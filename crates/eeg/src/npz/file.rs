@@ -14,7 +14,7 @@ use super::{NpzFault, directory};
 use crate::Error;
 use crate::number::ByteOrder;
 use crate::regular;
-use crate::trouble::{self, Trouble, speaks_of_content};
+use crate::trouble::{self, Trouble, is_content_error};
 
 const EXTENSION: &str = ".npy";
 
@@ -263,7 +263,7 @@ pub(super) fn damaged(name: &str, error: ZipError) -> Trouble<NpzFault> {
 /// Errors of the system are returned unchanged.
 pub(super) fn reason(error: ZipError) -> Result<String, std::io::Error> {
     let text = match error {
-        ZipError::Io(error) if !speaks_of_content(&error) => return Err(error),
+        ZipError::Io(error) if !is_content_error(&error) => return Err(error),
         ZipError::Io(error) => trouble::reason(&error),
         ZipError::InvalidArchive(text) => text.into_owned(),
         other => other.to_string(),

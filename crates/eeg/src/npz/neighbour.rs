@@ -125,7 +125,7 @@ impl Drop for Abandon {
 }
 
 impl Output {
-    fn or_pretend<T>(
+    fn unless_abandoned<T>(
         &mut self,
         pretended: T,
         work: impl FnOnce(&mut BufWriter<File>) -> io::Result<T>,
@@ -143,14 +143,14 @@ impl Output {
 
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.or_pretend(bytes.len(), |file| file.write(bytes))?;
+        let written = self.unless_abandoned(bytes.len(), |file| file.write(bytes))?;
         self.position += written as u64;
         self.length = self.length.max(self.position);
         Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.or_pretend((), Write::flush)
+        self.unless_abandoned((), Write::flush)
     }
 }
 
@@ -161,7 +161,7 @@ impl Seek for Output {
             SeekFrom::Current(offset) => self.position.saturating_add_signed(offset),
             SeekFrom::End(offset) => self.length.saturating_add_signed(offset),
         };
-        self.position = self.or_pretend(pretended, |file| file.seek(to))?;
+        self.position = self.unless_abandoned(pretended, |file| file.seek(to))?;
         Ok(self.position)
     }
 }

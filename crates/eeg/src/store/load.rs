@@ -116,7 +116,7 @@ impl Archive<'_> {
             let expected = "one number per trial".to_owned();
             return Err(self.fault(StoreFault::Shape { name: "y", shape, expected }));
         };
-        self.warranted("y", trials)?;
+        self.check_size("y", trials)?;
         Ok(trials)
     }
 
@@ -149,7 +149,7 @@ impl Archive<'_> {
     }
 
     /// Checks that a list in memory is not too large for the length of the file.
-    fn warranted(&self, name: &'static str, entries: usize) -> Result<(), Error> {
+    fn check_size(&self, name: &'static str, entries: usize) -> Result<(), Error> {
         let length = self.file.length();
         let bytes = (entries as u64).saturating_mul(BYTES_PER_ENTRY);
         let fault = |_| self.fault(StoreFault::Many { name, entries, length });
@@ -226,7 +226,7 @@ impl Archive<'_> {
         let shape = self.file.shape(name)?;
         match shape[..] {
             [found] if length.is_none_or(|length| length == found) => {
-                self.warranted(name, found)?;
+                self.check_size(name, found)?;
                 Ok(self.file.strings(name)?.values)
             }
             _ => {

@@ -1,4 +1,4 @@
-//! Estimators and the quality of covariances (property 59).
+//! Estimators and the quality of covariances.
 
 use fedspd_eeg::{
     About, Cause, CovarianceWorkspace, Covariances, Estimator, Extent, Making, Origin, SQUARE_MICROVOLTS,
@@ -25,7 +25,8 @@ fn estimate(estimator: Estimator, channels: usize, samples: &[f64]) -> Vec<f64> 
     covariance
 }
 
-/// Property 59.
+/// A sample covariance is symmetric and positive definite. Its trace is the sum of the variances,
+/// and constant offsets of channels do not change it.
 #[test]
 fn sample_covariances_are_symmetric_and_positive_with_variances_on_the_diagonal() {
     let (n, length) = (7, 40);

@@ -453,7 +453,7 @@ fn errors_name_the_file() {
     let error = EdfFile::open(&path).unwrap_err();
     let message = "cut off: the header declares 4 records, the file has 2 (missing bytes: 20)";
     assert_eq!(error.to_string(), format!("{}: {message}", show(&path)));
-    assert_eq!(error.hint().unwrap(), "the file was cut off on the way: copy or download it again");
+    assert_eq!(error.hint().unwrap(), "the copy is incomplete: copy or download it again");
 }
 
 #[test]

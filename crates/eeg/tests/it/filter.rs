@@ -1,4 +1,4 @@
-//! Filters and resampling (property 57).
+//! Filters and resampling: responses, phase and reference values.
 
 use fedspd_eeg::filter::{Band, ZeroPhase, band_pass, resample};
 use fedspd_manifold::simd::Simd;
@@ -83,7 +83,7 @@ fn signals_are_filtered_as_mne_does() {
     }
 }
 
-/// Property 57: half the power at the edges per pass, so half the amplitude after both.
+/// Each pass halves the power at the edges of the band, so both passes halve the amplitude.
 #[test]
 fn edges_are_halved_and_the_middle_kept() {
     let gain = |frequency: f64, sfreq: f64| -> f64 {
@@ -108,7 +108,7 @@ fn edges_are_halved_and_the_middle_kept() {
     }
 }
 
-/// Property 57: zero phase.
+/// The filter has zero phase.
 #[test]
 fn impulses_become_symmetric() {
     let mut impulse = vec![0.0; 2001];
@@ -163,7 +163,9 @@ fn impossible_bands_are_refused_with_their_numbers() {
 fn bands_too_narrow_or_too_low_for_numbers_are_refused() {
     for (low, high) in [(1e-9, 32.0), (8.0, 8.000_000_1)] {
         let error = ZeroPhase::band_pass(Band { low, high }, 160.0).unwrap_err();
-        let expected = format!("a filter to {low}-{high} Hz at 160 Hz rings for more than 1e6 samples");
+        let expected = format!(
+            "the band {low}-{high} Hz is too narrow or too low at 160 Hz: the filter response exceeds 1e6 samples"
+        );
         assert_eq!(error.to_string(), expected);
         assert_eq!(
             error.hint().unwrap(),

@@ -1,6 +1,5 @@
 //! Tests of readers, filters, trials, covariances and alignment: golden values of MNE, SciPy,
-//! scikit-learn and pyRiemann, the data properties of `algorithms.md` section 8, and every message
-//! for bad input.
+//! scikit-learn and pyRiemann, mathematical properties, and every message for bad input.
 #![allow(clippy::unwrap_used)] // helpers of tests may panic as tests do
 
 mod alignment;

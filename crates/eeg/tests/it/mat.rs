@@ -358,7 +358,7 @@ fn bombs_are_refused_and_the_numbers_said() {
     );
     let bomb = file(&[zeros]);
     assert_eq!(message(&bomb), expected);
-    let hint = "measured signals do not shrink that much; if it is what you want, save it uncompressed with \
+    let hint = "the compression ratio is implausible for EEG; if the file is correct, save it uncompressed with \
                 `save(..., '-v6')`";
     assert_eq!(walk(&bomb).unwrap_err().hint(), Some(hint.to_owned()));
     // Large and constant, but below the limit.
@@ -381,7 +381,7 @@ fn hints_say_what_to_do() {
     let again = Some("in MATLAB, load it and save it again with `save(..., '-v7')`".to_owned());
     assert_eq!(hint(&fs::read(golden("level4.mat")).unwrap()), again);
     assert_eq!(hint(b"\x89HDF\r\n\x1a\n"), again);
-    let copy = "the file was cut off or changed on the way: copy it again from where it was made";
+    let copy = "the copy is incomplete or damaged: copy it again from the original";
     assert_eq!(hint(&[]), Some(copy.to_owned()));
     assert_eq!(hint(b"not one"), None);
 }

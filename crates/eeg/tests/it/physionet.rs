@@ -75,9 +75,8 @@ fn runs_come_in_the_order_of_moabb() {
     assert_eq!(names, [one, one, one, two, two, two].concat());
 }
 
-/// Property 60 for the data: covariances are in square microvolts, whatever the unit of the file,
-/// so the network's check for volts finds nothing. (Its detection of volts is tested with the
-/// network.)
+/// Covariances are in square microvolts, whatever the unit of the file, so the network's check for
+/// volts finds nothing. (The network's tests cover its detection of volts.)
 #[test]
 fn recordings_in_other_units_give_the_same_covariances() {
     let folder = tempfile::tempdir().unwrap();

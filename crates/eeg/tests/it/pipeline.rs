@@ -1,5 +1,5 @@
 //! From files to trials and covariances: plans, golden values of MNE, MOABB's definitions, and
-//! refusals (property 58).
+//! refusals.
 
 use std::path::{Path, PathBuf};
 
@@ -182,7 +182,7 @@ fn weibo2014_is_cut_as_moabb_does() {
     assert!(distance(covariances.matrices(), &expected) < 1e-9);
 }
 
-/// Property 58: the lengths of trials.
+/// Lengths of trials, classes, channels and subjects equal MOABB's.
 #[test]
 fn built_in_datasets_are_what_moabb_says() {
     let all = built_in().unwrap();
@@ -199,7 +199,7 @@ fn built_in_datasets_are_what_moabb_says() {
     assert_eq!(physionet.checksums.len(), 109 * 6);
 }
 
-/// Property 58: a recording at another rate is refused, unless resampling is asked for.
+/// A recording at another rate is refused, unless the plan resamples it.
 #[test]
 fn recordings_at_another_rate_are_refused_or_resampled() {
     let other = |d: &mut Definition| d.sfreq = 128.0;

@@ -38,7 +38,7 @@ pub struct Federated {
     /// Whether clients keep the moments of their optimisers between rounds.
     pub carry_state: bool,
     /// Weight of the proximal term of `fedprox`, which keeps a client near the model it received.
-    /// `fedavg` with a weight above 0 is `fedprox`.
+    /// A weight above 0 selects `fedprox`.
     #[schemars(range(min = 0))]
     pub prox_mu: f64,
     /// Momentum of the server, for `rl-avg` only.
@@ -72,6 +72,14 @@ impl Default for Federated {
 }
 
 impl Federated {
+    /// The method. Older configurations select `fedprox` by its weight alone.
+    pub fn resolved_method(&self) -> MethodName {
+        match self.method {
+            MethodName::Fedavg if self.prox_mu > 0.0 => MethodName::Fedprox,
+            method => method,
+        }
+    }
+
     pub(crate) fn check(&self) -> Result<(), Conflict> {
         self.clients.check()?;
         self.check_epochs_local()?;

@@ -207,8 +207,10 @@ impl Config {
     pub fn hash(&self) -> String {
         let mut config = self.clone();
         (config.run.threads, config.run.checkpoint_every) = (0, 1);
-        // Runs from before these keys existed can be resumed: they behaved like the defaults.
-        let text = config.to_toml().replace("validate_every = 1\n", "").replace("method = \"fedavg\"\n", "");
+        // Runs from before these keys existed can be resumed: they behaved like the defaults, and
+        // `prox_mu` selected the method.
+        let known = ["validate_every = 1\n", "method = \"fedavg\"\n", "method = \"fedprox\"\n"];
+        let text = known.iter().fold(config.to_toml(), |text, line| text.replace(line, ""));
         hexadecimal(&Sha256::digest(text))
     }
 
@@ -222,6 +224,7 @@ impl Config {
     fn resolved(mut self) -> Self {
         self.model.precision = Some(self.model.resolved_precision());
         self.model.dropout = Some(self.model.resolved_dropout());
+        self.federated.method = self.federated.resolved_method();
         self
     }
 }

@@ -1,7 +1,9 @@
 //! The event of a round.
 
+use std::collections::BTreeMap;
+
 use fedspd_federated::{Member, RoundReport};
-use fedspd_run::{DroppedClient, Round};
+use fedspd_run::{DroppedClient, Metric, Round};
 
 use crate::config::Mode;
 use crate::evaluate::RoundScores;
@@ -42,6 +44,11 @@ pub(crate) fn round_event(
         bytes_up: sent(|report| report.bytes_up),
         bytes_down: sent(|report| report.bytes_down),
         fallback: reports.iter().any(|report| report.fallback),
+        metrics: match &reports[..] {
+            [report] => report.metrics.iter().map(|(name, &value)| (name.clone(), Metric(value))).collect(),
+            // The methods of clients that train alone report nothing in common.
+            _ => BTreeMap::new(),
+        },
         layers: match mode {
             Mode::Federated => reports.into_iter().flat_map(|report| report.layers).collect(),
             Mode::Centralised | Mode::Local => Vec::new(),

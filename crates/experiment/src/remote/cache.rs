@@ -4,7 +4,7 @@
 //! align all recordings again.
 //!
 //! The key of an entry covers everything that the trials depend on: the configuration, the site's
-//! number, the version of the software, and path, size and modification time of every source file.
+//! number, the version of the software, and path, size, times and inode of every source file.
 //! The cache is in the node's state folder, readable by its owner only. A checksum verifies each
 //! entry. The total size is bounded; the least recently used entries are removed first.
 
@@ -26,6 +26,8 @@ use crate::record::sealed::{self, Magic};
 use crate::{Error, Observer};
 
 const MAGIC: &Magic = b"fedspd-cache-v1\n";
+/// Version of the preparation. Increase it when the same files give other numbers.
+const PREPARATION_VERSION: u32 = 1;
 /// Largest size of all entries together, in bytes.
 const LARGEST_CACHE: u64 = 4 << 30;
 
@@ -55,6 +57,13 @@ impl InputNumbers {
         }
     }
 
+    fn bytes(&self) -> u64 {
+        match self {
+            Self::F32(numbers) => size_of_val(&numbers[..]) as u64,
+            Self::F64(numbers) => size_of_val(&numbers[..]) as u64,
+        }
+    }
+
     pub(super) fn into_vec<T: Real>(self) -> Vec<T> {
         match self {
             Self::F32(numbers) => numbers.into_iter().map(|x| T::from_f64(x.into())).collect(),
@@ -75,7 +84,8 @@ impl Cache {
     }
 
     /// Returns the prepared trials of a site from the cache. If there are none, it calls `prepare`
-    /// and stores the result. It replaces a damaged entry, with a warning.
+    /// and stores the result. It replaces a damaged entry, with a warning. If the cache cannot be
+    /// written, it warns too: the site works without it.
     pub(super) fn get_or_prepare(
         &self,
         config: &Config,
@@ -94,16 +104,30 @@ impl Cache {
         }
         let trials = prepare()?;
         // If the files changed while they were read, the entry would have the wrong key.
-        if path == self.folder.join(format!("{}.trials", key(config, number)?)) {
-            private_folder(&self.folder)?;
-            sealed::write(&path, MAGIC, &trials)?;
-            self.evict(&path)?;
+        if path == self.folder.join(format!("{}.trials", key(config, number)?))
+            && let Err(fault) = self.store(&path, &trials)
+        {
+            observer.warning(&format!("the prepared trials are not cached: {fault}"));
         }
         Ok(trials)
     }
 
-    /// Removes the least recently used entries until the rest fits. It removes the new entry only
-    /// if that one alone is too large.
+    /// Stores trials, unless they alone exceed the limit. Processes of one site may prepare the
+    /// same trials at the same time: each writes a file of its own, and the last one stays.
+    fn store(&self, path: &Path, trials: &PreparedTrials) -> Result<(), Error> {
+        if trials.numbers.bytes() > self.largest {
+            return Ok(());
+        }
+        private_folder(&self.folder)?;
+        let own = path.with_extension(format!("{}.trials", std::process::id()));
+        sealed::write(&own, MAGIC, trials)?;
+        let refused = |source| fedspd_run::Error::File { path: path.to_owned(), source };
+        fs::rename(&own, path).map_err(refused)?;
+        self.evict(path)
+    }
+
+    /// Removes the least recently used entries until the rest fits; the new entry is the last to
+    /// go.
     fn evict(&self, new: &Path) -> Result<(), Error> {
         let refused = |source| fedspd_run::Error::File { path: self.folder.clone(), source };
         let mut entries = Vec::new();
@@ -139,6 +163,16 @@ fn mark_as_used(path: &Path) {
     }
 }
 
+/// The inode of a file and the time of its last change, which programs cannot set back.
+#[cfg(unix)]
+fn identity(meta: &fs::Metadata) -> (u64, i64, i64) {
+    use std::os::unix::fs::MetadataExt;
+    (meta.ino(), meta.ctime(), meta.ctime_nsec())
+}
+
+#[cfg(not(unix))]
+fn identity(_: &fs::Metadata) {}
+
 /// Hashes everything that prepared trials depend on.
 fn key(config: &Config, number: u32) -> Result<String, Error> {
     let mut hash = Sha256::new();
@@ -147,6 +181,7 @@ fn key(config: &Config, number: u32) -> Result<String, Error> {
         hash.update(text);
     };
     add(env!("CARGO_PKG_VERSION"));
+    add(&PREPARATION_VERSION.to_string());
     add(&config.hash());
     add(&number.to_string());
     for path in source_files(config)? {
@@ -154,7 +189,7 @@ fn key(config: &Config, number: u32) -> Result<String, Error> {
         let meta = fs::metadata(&path).map_err(refused)?;
         let modified = meta.modified().map_err(refused)?.duration_since(SystemTime::UNIX_EPOCH);
         add(&path.to_string_lossy());
-        add(&format!("{} {:?}", meta.len(), modified.unwrap_or_default()));
+        add(&format!("{} {:?} {:?}", meta.len(), modified.unwrap_or_default(), identity(&meta)));
     }
     Ok(hexadecimal(&hash.finalize()))
 }
@@ -248,6 +283,16 @@ mod tests {
     }
 
     #[test]
+    fn a_cache_that_cannot_be_written_costs_a_warning() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("data.npz");
+        fs::write(&file, "data").unwrap();
+        let (cache, mut warnings, config) = (Cache::new(&file), Warnings::default(), config(&file));
+        assert_eq!(prepared(&cache, &config, 0, &mut warnings), 1);
+        assert!(matches!(&warnings.0[..], [.., text] if text.contains("not cached")), "{:?}", warnings.0);
+    }
+
+    #[test]
     fn the_cache_is_private_and_bounded() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("data.npz");
@@ -272,8 +317,9 @@ mod tests {
         assert_eq!(prepared(&cache, &config, 0, &mut warnings), 0);
         assert_eq!(prepared(&cache, &config, 2, &mut warnings), 0);
         assert_eq!(prepared(&cache, &config, 1, &mut warnings), 1);
-        cache.largest = size / 2;
+        // Trials that exceed the limit alone remove no others.
+        cache.largest = 100;
         assert_eq!(prepared(&cache, &config, 3, &mut warnings), 1);
-        assert_eq!(entries(&cache), 0);
+        assert_eq!(entries(&cache), 2);
     }
 }

@@ -30,6 +30,8 @@ pub struct Coordinator {
     pub(super) history: History,
     /// The last exchange in which each site's reply counted.
     pub(super) since: Vec<Option<Exchange>>,
+    /// The same before the first exchange of a round with several; none during the first.
+    pub(super) before: Option<Vec<Option<Exchange>>>,
     /// The closed round that is not yet scored.
     pub(super) closed: Option<RoundReport>,
     pub(super) scores: Vec<Option<SiteScores>>,
@@ -86,6 +88,7 @@ impl Coordinator {
             recorder,
             history,
             since,
+            before: None,
             closed,
             scores,
             finished,
@@ -149,24 +152,37 @@ impl Coordinator {
         let (exchange, clients, ..) = self.server.plan()?;
         let report = self.server.close()?;
         let dropped = report.as_ref().map_or(self.server.dropped(), |report| &report.dropped);
+        if report.is_none() && self.before.is_none() {
+            self.before = Some(self.since.clone());
+        }
         for client in clients {
             if dropped.iter().all(|dropped| dropped.client != client) {
                 self.since[client] = Some(exchange);
             }
         }
-        if report.is_none() {
-            return Ok(None);
+        let Some(report) = report else { return Ok(None) };
+        // The server has undone the round, and so do the sites.
+        if let Some(before) = self.before.take()
+            && report.is_empty()
+        {
+            self.since = before;
         }
-        self.closed = report;
+        self.closed = Some(report);
         self.scores.fill(None);
-        let round = self.history.done() + 1;
-        let (last, run) = (round == self.history.rounds, &self.config.run);
+        let (validated, tested) = self.due();
         Ok(Some(EvaluationPlan {
             message: self.server.model(),
-            validated: is_due(round, last, run.validate_every),
-            tested: is_due(round, last, run.eval_every),
+            validated,
+            tested,
             since: self.since.clone(),
         }))
+    }
+
+    /// Whether the round under way is validated and tested.
+    pub(super) fn due(&self) -> (bool, bool) {
+        let round = self.history.done() + 1;
+        let (last, run) = (round == self.history.rounds, &self.config.run);
+        (is_due(round, last, run.validate_every), is_due(round, last, run.eval_every))
     }
 
     /// Takes a site's scores of the new model, or the reason for their absence. A site without
@@ -181,7 +197,9 @@ impl Coordinator {
         observer: &mut (dyn Observer + Send),
     ) -> Result<(), Error> {
         let Some(site) = self.sites.get(client) else { return Ok(()) };
-        match scores.and_then(|message| SiteScores::read(&message, &site.trials)) {
+        let (validated, tested) = self.due();
+        let read = |message: Message| SiteScores::read(&message, &site.trials, validated, tested);
+        match scores.and_then(read) {
             Ok(scores) => self.scores[client] = Some(scores),
             Err(reason) => {
                 let round = self.history.done() + 1;

@@ -147,7 +147,7 @@ pub(super) fn agree(mut sites: Vec<Introduction>, seed: u64) -> Result<Vec<Intro
             return Err(Error::SiteVersion { site, found, expected: env!("CARGO_PKG_VERSION") });
         }
         if site.seed != seed {
-            return unlike(site, "the seed", seed.to_string(), site.seed.to_string());
+            return unlike(site, "seed", seed.to_string(), site.seed.to_string());
         }
         let (facts, others) = (shown(&first.facts), shown(&site.facts));
         for ((what, expected), (_, found)) in facts.into_iter().zip(others) {
@@ -163,15 +163,15 @@ fn shown(facts: &Facts) -> [(&'static str, String); 10] {
     let Facts { classes, channels, inputs, samples, sfreq, .. } = facts;
     let Facts { unit, unit_read, treatment, alignment, transductive, .. } = facts;
     [
-        ("the classes", format!("{classes:?}")),
-        ("the channels", format!("{channels:?}")),
-        ("matrices per trial:", inputs.to_string()),
-        ("samples per trial:", samples.unwrap_or(0).to_string()),
-        ("the sampling rate in Hz", sfreq.to_string()),
-        ("the unit", unit.clone()),
-        ("after treatment the unit", unit_read.clone()),
-        ("the treatment", format!("{treatment:?}")),
-        ("the alignment", alignment.clone()),
-        ("alignment that sees test trials:", transductive.to_string()),
+        ("classes", format!("{classes:?}")),
+        ("channels", format!("{channels:?}")),
+        ("matrices per trial", inputs.to_string()),
+        ("samples per trial", samples.unwrap_or(0).to_string()),
+        ("sampling rate in Hz", sfreq.to_string()),
+        ("unit", unit.clone()),
+        ("unit after preprocessing", unit_read.clone()),
+        ("treatment", format!("{treatment:?}")),
+        ("alignment", alignment.clone()),
+        ("transductive alignment", transductive.to_string()),
     ]
 }

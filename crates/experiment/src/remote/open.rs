@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use fedspd_federated::{Member, Server, ServerConfig, Wire};
+use fedspd_federated::{Member, ParameterScopes, Server, ServerConfig};
 use fedspd_manifold::Real;
 use fedspd_nn::file::{Manifest as ModelManifest, Network};
 use fedspd_nn::{Architecture, Seed};
@@ -21,17 +21,17 @@ use crate::train::{Visitor, settings, with_network};
 pub(super) fn only_seed(config: &Config) -> Result<u64, Error> {
     let refuse = |fault, found: String| Err(Error::Remote { fault, found });
     if config.mode != Mode::Federated {
-        return refuse("must have the mode `federated`", config.mode.name().to_owned());
+        return refuse("needs `federated`", format!("`mode` is `{}`", config.mode.name()));
     }
     if let Some(held_out) = &config.split.held_out_subjects {
         return refuse(
-            "must not hold out subjects, because the server has no trials",
-            held_out.ids().join(", "),
+            "cannot hold out subjects, because the server has no trials",
+            format!("`split.held_out_subjects` is {}", held_out.ids().join(", ")),
         );
     }
     match config.run.seeds.as_slice() {
         &[seed] => Ok(seed),
-        seeds => refuse("must have one seed", format!("{seeds:?}")),
+        seeds => refuse("needs one seed", format!("`run.seeds` is {seeds:?}")),
     }
 }
 
@@ -62,7 +62,8 @@ impl Visitor for NewServer<'_> {
     type Output = (Box<dyn AnyServer>, Network);
 
     fn visit<T: Real, N: Architecture<T>>(self, network: N) -> Result<Self::Output, Error> {
-        let method = settings::method::<T>(self.config, &Wire::new(network.layout().clone()))?.server;
+        let method =
+            settings::method::<T>(self.config, &ParameterScopes::new(network.layout().clone()))?.server;
         let (seed, initial) = (Seed(self.seed), network.initial(Seed(self.seed))?);
         let server = Server::new(self.settings, self.members, initial, method, seed)?;
         Ok((Box::new(server), network.describe()))

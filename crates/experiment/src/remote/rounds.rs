@@ -9,7 +9,7 @@ use super::open;
 use super::scores::{SiteScores, SplitScores};
 use crate::evaluate::{Confusions, RoundScores, Score, Validation, finals};
 use crate::record::sealed::Magic;
-use crate::record::{Checkpoint, CheckpointState, Recorder, SeedResults, is_due, round_event, table};
+use crate::record::{Checkpoint, CheckpointState, Recorder, SeedResults, round_event, table};
 use crate::{Error, Observer};
 
 /// The state between rounds: that of the server, and the version of each site's state.
@@ -69,11 +69,11 @@ impl Coordinator {
         let validation_loss = losses.iter().sum::<f64>() / losses.len() as f64;
         let (_, test) = self.pooled(|scores| scores.test.as_ref())?;
         self.server.advance(validation_loss)?;
-        let round = self.history.done() + 1;
+        let (round, (validated, tested)) = (self.history.done() + 1, self.due());
         let last = round == self.history.rounds;
-        let test = is_due(round, last, self.config.run.eval_every).then_some(test);
-        let validation = is_due(round, last, self.config.run.validate_every)
-            .then(|| Validation { loss: validation_loss, f1: validation.pooled.macro_f1() });
+        let test = tested.then_some(test);
+        let validation =
+            validated.then(|| Validation { loss: validation_loss, f1: validation.pooled.macro_f1() });
         let scored = RoundScores::new(validation, test.as_ref(), &self.facts.classes);
         let event =
             round_event(self.history.seed, round, self.config.mode, vec![(&members, report)], &scored);

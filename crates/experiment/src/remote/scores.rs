@@ -54,21 +54,33 @@ impl SiteScores {
         message
     }
 
-    /// Reads a message and checks it against the announced trials of the site.
+    /// Reads a message and checks it against the announced trials of the site. Scores of a
+    /// requested split must be there, unless the site has no such trials.
     ///
     /// # Errors
     /// A description of the fault.
-    pub(super) fn read(message: &Message, announced: &Counts) -> Result<Self, String> {
+    pub(super) fn read(
+        message: &Message,
+        announced: &Counts,
+        validated: bool,
+        tested: bool,
+    ) -> Result<Self, String> {
         message.check(&Self::specs(announced.train.len())).map_err(|fault| fault.to_string())?;
-        let [validation, test] = [("validation", &announced.validation), ("test", &announced.test)];
-        Ok(Self { validation: split_scores(message, validation)?, test: split_scores(message, test)? })
+        let split = |split: &str, announced: &[usize], requested: bool| {
+            let scores = split_scores(message, split, announced)?;
+            if requested && scores.is_none() && announced.iter().any(|&trials| trials > 0) {
+                return Err(Fault::MissingPart { part: loss_of(split) }.to_string());
+            }
+            Ok(scores)
+        };
+        Ok(Self {
+            validation: split("validation", &announced.validation, validated)?,
+            test: split("test", &announced.test, tested)?,
+        })
     }
 }
 
-fn split_scores(
-    message: &Message,
-    (split, announced): (&str, &Vec<usize>),
-) -> Result<Option<SplitScores>, String> {
+fn split_scores(message: &Message, split: &str, announced: &[usize]) -> Result<Option<SplitScores>, String> {
     let (loss, confusion) = (message.number(&loss_of(split)), message.get(&confusion_of(split)));
     let (loss, counts) = match (loss, confusion) {
         (None, None) => return Ok(None),

@@ -45,11 +45,11 @@ impl<T: Real> AnyServer for Server<T> {
     }
 
     fn model(&self) -> Message {
-        self.wire().message(self.parameters())
+        self.scopes().message(self.parameters())
     }
 
     fn trained(&self) -> usize {
-        self.wire().layout().trained_size()
+        self.scopes().layout().trained_size()
     }
 
     fn submit(&mut self, client: usize, reply: Result<Message, String>) -> Result<(), Error> {

@@ -17,7 +17,7 @@ use super::worker::{NewWorker, SiteWork};
 use crate::config::Config;
 use crate::data::Content;
 use crate::split::Design;
-use crate::train::{Experiment, Inputs, Visitor, threads, with_network};
+use crate::train::{Experiment, Inputs, Visitor, in_pool, threads, with_network};
 use crate::{Error, Observer};
 
 /// A client with its own trials. It keeps its state between rounds on its own disk.
@@ -68,8 +68,8 @@ impl Site {
         config.check()?;
         let &[seed] = config.run.seeds.as_slice() else {
             return Err(Error::Remote {
-                fault: "must have one seed",
-                found: format!("{:?}", config.run.seeds),
+                fault: "needs one seed",
+                found: format!("`run.seeds` is {:?}", config.run.seeds),
             });
         };
         let trials = Cache::new(state)
@@ -150,8 +150,9 @@ fn prepare(
     let experiment = Experiment::new(config.clone(), progress)?;
     let about = experiment.dataset.about();
     let design = Design::of_site(config, about, seed, name, number)?;
-    let (numbers, unit_read) =
-        experiment.with_network(Numbers { experiment: &experiment, design: &design })?;
+    let (numbers, unit_read) = in_pool(threads(config), || {
+        experiment.with_network(Numbers { experiment: &experiment, design: &design })
+    })?;
     let shard = design.shards.first().cloned().ok_or(Error::Nothing)?;
     let counted = design.counts(about, seed).clients.into_iter().next().ok_or(Error::Nothing)?;
     let InputShape { inputs, .. } = experiment.dataset.content.shape();

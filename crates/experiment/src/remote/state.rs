@@ -71,5 +71,15 @@ pub(super) fn private_folder(folder: &Path) -> Result<(), Error> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut private, 0o700);
     let refused = |source| fedspd_run::Error::File { path: folder.to_owned(), source };
-    Ok(private.create(folder).map_err(refused)?)
+    private.create(folder).map_err(refused)?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // The folder may have been there before, open to others.
+        let mode = std::fs::metadata(folder).map_err(refused)?.permissions().mode();
+        if mode & 0o077 != 0 {
+            std::fs::set_permissions(folder, PermissionsExt::from_mode(0o700)).map_err(refused)?;
+        }
+    }
+    Ok(())
 }

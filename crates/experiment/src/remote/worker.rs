@@ -1,6 +1,6 @@
 //! The work of a site, for any network.
 
-use fedspd_federated::{Client, ClientState, Message, PartSpec, Shard, Task, Wire, Worker};
+use fedspd_federated::{Client, ClientState, Message, ParameterScopes, PartSpec, Shard, Task, Worker};
 use fedspd_manifold::Real;
 use fedspd_nn::{Architecture, Evaluation, InputShape, ParamSet, Seed};
 
@@ -68,14 +68,14 @@ impl<T: Real, N: Architecture<T>> SiteWork for SiteWorker<T, N> {
 
     fn train(&self, task: &SiteTask, state: &ClientState) -> Result<(Message, ClientState), Error> {
         let Self { examples, shard, config, seed, number, .. } = self;
-        let wire = Wire::new(self.network.layout().clone());
-        let method = settings::method::<T>(config, &wire)?.client;
-        let parameters = self.received(&wire, &method.parts(task.exchange.number).down, &task.message)?;
+        let scopes = ParameterScopes::new(self.network.layout().clone());
+        let method = settings::method::<T>(config, &scopes)?.client;
+        let parameters = self.received(&scopes, &method.parts(task.exchange.number).down, &task.message)?;
         let client = Client {
             examples,
             trials: &shard.train,
             method: &*method,
-            wire: &wire,
+            scopes: &scopes,
             seed: *seed,
             number: *number,
         };
@@ -99,19 +99,24 @@ impl<T: Real, N: Architecture<T>> SiteWork for SiteWorker<T, N> {
         if trials.is_empty() {
             return Ok(None);
         }
-        let wire = Wire::new(self.network.layout().clone());
-        let parameters = self.received(&wire, &wire.specs::<T>(), model)?;
-        let parameters = wire.with_local(&parameters, &state.local);
+        let scopes = ParameterScopes::new(self.network.layout().clone());
+        let parameters = self.received(&scopes, &scopes.specs::<T>(), model)?;
+        let parameters = scopes.with_local(&parameters, &state.local);
         self.with_worker(|worker| Ok(Some(worker.trainer.evaluate(&parameters, &self.examples, trials)?)))
     }
 }
 
 impl<T: Real, N: Architecture<T>> SiteWorker<T, N> {
     /// Returns the parameters of a message. Local ones have their initial values.
-    fn received(&self, wire: &Wire, declared: &[PartSpec], message: &Message) -> Result<ParamSet<T>, Error> {
+    fn received(
+        &self,
+        scopes: &ParameterScopes,
+        declared: &[PartSpec],
+        message: &Message,
+    ) -> Result<ParamSet<T>, Error> {
         message.check(declared).map_err(|fault| Error::Message { fault: fault.to_string() })?;
         let mut parameters = self.network.initial(self.seed)?;
-        wire.receive(&mut parameters, message);
+        scopes.receive(&mut parameters, message);
         Ok(parameters)
     }
 

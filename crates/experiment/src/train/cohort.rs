@@ -4,7 +4,7 @@
 //! of all clients. Mode `centralised` has one of a single client that holds all trials. Mode
 //! `local` has a cohort for each client.
 
-use fedspd_federated::{Federation, Member, Round, RoundReport, Server, Shard, Wire, Worker};
+use fedspd_federated::{Federation, Member, ParameterScopes, Round, RoundReport, Server, Shard, Worker};
 use fedspd_manifold::Real;
 use fedspd_nn::schedule::{EarlyStopping, Mode as Better};
 use fedspd_nn::{Evaluation, Model, ParamSet, Seed};
@@ -45,7 +45,7 @@ impl<'a, T: Real, M: Model<T>> Cohort<'a, T, M> {
         let cohort = |names: Vec<String>, shards: &'a [Shard], numbers: Vec<u32>| {
             let members = names.into_iter().zip(shards);
             let members = members.map(|(name, shard)| Member { name, trials: shard.train.len() }).collect();
-            let method = settings::method::<T>(config, &Wire::new(model.layout().clone()))?;
+            let method = settings::method::<T>(config, &ParameterScopes::new(model.layout().clone()))?;
             let (server, initial) = (settings::server(config), model.initial(Seed(seed))?);
             let server = Server::new(server, members, initial, method.server, Seed(seed))?;
             let federation = Federation::new(examples, shards, numbers, method.client, server, Seed(seed))?;

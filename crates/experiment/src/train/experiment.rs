@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use fedspd_eeg::Alignment;
 use fedspd_eeg::prepare::Progress;
-use fedspd_federated::Wire;
+use fedspd_federated::ParameterScopes;
 use fedspd_manifold::Real;
 use fedspd_nn::file::{Manifest as ModelManifest, Network};
 use fedspd_nn::{Architecture, Input};
@@ -130,8 +130,8 @@ impl Experiment {
     }
 
     /// Returns the shared and the local parameters of the model.
-    pub(crate) fn wire(&self) -> Result<Wire, Error> {
-        self.with_network(WireOf)
+    pub(crate) fn scopes(&self) -> Result<ParameterScopes, Error> {
+        self.with_network(ScopesOf)
     }
 
     /// Counts the parameters of a model: trained, shared and local ones.
@@ -139,8 +139,8 @@ impl Experiment {
     /// # Errors
     /// [`Error::Network`] if the network cannot be built.
     pub fn parameter_counts(&self) -> Result<(usize, usize, usize), Error> {
-        let wire = self.wire()?;
-        Ok((wire.layout().trained_size(), wire.shared_size(), wire.local_size()))
+        let scopes = self.scopes()?;
+        Ok((scopes.layout().trained_size(), scopes.shared_size(), scopes.local_size()))
     }
 
     /// Prepares the trials for a network.
@@ -235,12 +235,12 @@ pub(crate) fn in_pool<R: Send>(
 }
 
 /// Finds the shared and the local parameters of a network.
-struct WireOf;
+struct ScopesOf;
 
-impl Visitor for WireOf {
-    type Output = Wire;
+impl Visitor for ScopesOf {
+    type Output = ParameterScopes;
 
-    fn visit<T: Real, N: Architecture<T>>(self, network: N) -> Result<Wire, Error> {
-        Ok(Wire::new(network.layout().clone()))
+    fn visit<T: Real, N: Architecture<T>>(self, network: N) -> Result<ParameterScopes, Error> {
+        Ok(ParameterScopes::new(network.layout().clone()))
     }
 }

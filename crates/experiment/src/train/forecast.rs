@@ -4,10 +4,10 @@ use std::time::{Duration, Instant};
 
 use fedspd_federated::{LocalTraining, Shard, Worker};
 use fedspd_manifold::Real;
-use fedspd_nn::{Architecture, Precision, Purpose, Seed};
+use fedspd_nn::{Architecture, Purpose, Seed};
 use fedspd_run::SeedShards;
 
-use super::experiment::Experiment;
+use super::experiment::{Experiment, in_pool};
 use super::network::Visitor;
 use super::settings;
 use crate::Error;
@@ -49,12 +49,11 @@ impl Forecast {
         let seed = config.run.seeds.as_slice().first().copied().unwrap_or(0);
         let design = experiment.design(seed)?;
         let (parameters, shared, local) = experiment.parameter_counts()?;
-        let epoch = experiment.with_network(TimedEpoch { experiment, design: &design })?;
-        let kept = settings::server(config).aggregation.kept_numbers(&experiment.wire()?);
-        let width = match config.model.resolved_precision() {
-            Precision::F64 => 8,
-            Precision::F32 => 4,
-        };
+        let epoch = in_pool(experiment.threads(), || {
+            experiment.with_network(TimedEpoch { experiment, design: &design })
+        })?;
+        let kept = settings::server(config).aggregation.kept_numbers(&experiment.scopes()?);
+        let width = config.model.resolved_precision().bytes();
         let clients = design.clients.len();
         let federated = config.mode == Mode::Federated;
         let participation = settings::server(config).participation;

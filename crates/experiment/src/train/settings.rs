@@ -1,6 +1,8 @@
 //! The settings of servers, methods and optimisers, from the configuration.
 
-use fedspd_federated::{Aggregation, LocalEpochs, LocalWork, Method, MethodConfig, ServerConfig, Wire};
+use fedspd_federated::{
+    Aggregation, LocalEpochs, LocalWork, Method, MethodConfig, MethodName, ParameterScopes, ServerConfig,
+};
 use fedspd_manifold::{Real, RetractionKind};
 use fedspd_nn::schedule::{Mode as ScheduleMode, ScheduleConfig};
 use fedspd_nn::{AdamSettings, OptimiserConfig};
@@ -61,17 +63,16 @@ pub(crate) fn server(config: &Config) -> ServerConfig {
 
 /// Builds both halves of the method, for a run in one process or for a site. Centralised and local
 /// training averages a single client.
-pub(crate) fn method<T: Real>(config: &Config, wire: &Wire) -> Result<Method<T>, Error> {
+pub(crate) fn method<T: Real>(config: &Config, scopes: &ParameterScopes) -> Result<Method<T>, Error> {
     #[cfg(feature = "toys")]
-    if let Some(method) = toy(config, wire) {
+    if let Some(method) = toy(config, scopes) {
         return Ok(method);
     }
-    let mu = config.federated.prox_mu;
-    let method = match config.mode {
-        Mode::Federated if mu > 0.0 => MethodConfig::FedProx { mu },
-        Mode::Federated | Mode::Centralised | Mode::Local => MethodConfig::FedAvg,
+    let method = match (config.mode, config.federated.resolved_method()) {
+        (Mode::Federated, MethodName::Fedprox) => MethodConfig::FedProx { mu: config.federated.prox_mu },
+        (Mode::Federated, MethodName::Fedavg) | (Mode::Centralised | Mode::Local, _) => MethodConfig::FedAvg,
     };
-    Ok(method.build(local_epochs(config), &server(config), wire)?)
+    Ok(method.build(local_epochs(config), &server(config), scopes)?)
 }
 
 /// Methods of tests.
@@ -82,10 +83,10 @@ mod toys;
 
 /// The method of a test that the environment variable `FEDSPD_TOY` names.
 #[cfg(feature = "toys")]
-fn toy<T: Real>(config: &Config, wire: &Wire) -> Option<Method<T>> {
+fn toy<T: Real>(config: &Config, scopes: &ParameterScopes) -> Option<Method<T>> {
     match &*std::env::var("FEDSPD_TOY").ok()? {
-        "control" => Some(toys::control(local_epochs(config), wire)),
-        "two-exchanges" => Some(toys::two_exchanges(local_epochs(config), wire)),
+        "control" => Some(toys::control(local_epochs(config), scopes)),
+        "two-exchanges" => Some(toys::two_exchanges(local_epochs(config), scopes)),
         _ => None,
     }
 }

@@ -291,3 +291,18 @@ fn schema_keys() -> BTreeSet<String> {
     walk(&Config::schema(), "", &mut all);
     all
 }
+
+/// Each method is selected by its name. Older files select `fedprox` by its weight, with the same
+/// hash.
+#[test]
+fn methods_are_selected_by_name() {
+    let parse = |text: &str| Config::parse(&format!("data.name = 'sample'\n{text}"), "a.toml", &[]).unwrap();
+    let (plain, named) = (parse(""), parse("federated = { method = 'fedprox', prox_mu = 0.1 }"));
+    let older = parse("federated.prox_mu = 0.1");
+    assert_eq!(older, named);
+    assert_eq!(older.hash(), named.hash());
+    assert_ne!(plain.hash(), named.hash());
+    assert!(
+        named.to_toml().contains("method = \"fedprox\"") && plain.to_toml().contains("method = \"fedavg\"")
+    );
+}

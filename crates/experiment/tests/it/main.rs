@@ -1,7 +1,6 @@
-//! Tests of the properties of `algorithms.md`, section 8, for splits and whole runs, and of every
-//! message about a bad configuration or design.
+//! Tests of splits and whole runs, and of every message about a bad configuration or design.
 //!
-//! Each test names the properties it shows.
+//! Each test names the property that it checks.
 #![allow(clippy::unwrap_used)] // helpers of tests may panic as tests do
 
 mod bad_configs;

@@ -28,8 +28,8 @@ pub(crate) const TASK: &str = r#"
     epochs_local = 1
 "#;
 
-/// Property 40 for whole experiments: one client with all trials, carried moments and one epoch a
-/// round is centralised training, bit for bit.
+/// One client with all trials, carried moments and one epoch a round is centralised training, bit
+/// for bit.
 #[test]
 fn a_federation_of_one_is_centralised_training() {
     let everyone = "federated.clients={ 'all clients' = [1, 2, 3, 4, 5, 6, 7, 8] }";
@@ -225,4 +225,18 @@ fn clients_that_have_stopped_are_validated_still() {
     for ((_, both), (_, alone)) in both.iter().zip(&alone).skip(stopped) {
         assert!((both - (alone + other) / 2.0).abs() < 1e-12, "{both} {alone} {other}");
     }
+}
+
+/// Every method that the configuration names trains in its own way.
+#[test]
+fn every_method_name_trains_its_own_method() {
+    let model = |settings: &[&str]| {
+        let settings = [&["federated.rounds=2"], settings].concat();
+        fedspd_experiment::fit(&experiment(TASK, &settings), &mut ()).unwrap().unwrap()
+    };
+    let (fedavg, weight) = (model(&["federated.method=fedavg"]), "federated.prox_mu=5.0");
+    let fedprox = model(&["federated.method=fedprox", weight]);
+    assert_eq!(model(&[]), fedavg);
+    assert_ne!(fedprox, fedavg);
+    assert_eq!(model(&[weight]), fedprox);
 }

@@ -149,7 +149,7 @@ fn nothing_of_a_sites_disk_is_told_to_the_server() {
     std::fs::create_dir_all(state.parent().unwrap()).unwrap();
     std::fs::write(&state, "something else").unwrap();
     let damaged = site.evaluate(&run, &model, since, true, true).unwrap_err();
-    assert_eq!(damaged.for_server(), "it could not do what was asked; its own log says why");
+    assert_eq!(damaged.for_server(), "the task failed; see the site's own log");
 }
 
 #[cfg(unix)]
@@ -265,4 +265,28 @@ fn a_site_prepares_its_trials_once() {
     assert_eq!(cached().map(|path| std::fs::read(path).unwrap()).collect::<Vec<_>>(), written);
     let server = coordinator(&config, &folder.path().join("run"), &first);
     assert_eq!(train(&server, &first), train(&server, &second));
+}
+
+/// A site that leaves out scores that were requested is named, and the round goes on without it.
+#[test]
+fn missing_scores_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = config(&["federated.on_client_failure=skip", "federated.rounds=1"]);
+    let all = sites(&config, folder.path());
+    let mut server = coordinator(&config, &folder.path().join("run"), &all);
+    for (client, reply) in train(&server, &all) {
+        server.submit(client, Ok(reply)).unwrap();
+    }
+    let asked = server.close().unwrap().unwrap();
+    for (client, site) in all.iter().enumerate() {
+        let scores = site.evaluate(server.identity(), &asked.message, asked.since[client], true, true);
+        let mut parts = scores.unwrap().into_parts();
+        if client == 0 {
+            parts.retain(|part| !part.name.starts_with("validation"));
+        }
+        server.score(client, Ok(Message::new(parts)), &mut ()).unwrap();
+    }
+    server.advance(&mut ()).unwrap();
+    let events = std::fs::read_to_string(folder.path().join("run/events.jsonl")).unwrap();
+    assert!(events.contains("client 1 did not score the model: it sent no `validation.loss`"), "{events}");
 }

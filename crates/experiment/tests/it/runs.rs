@@ -162,7 +162,7 @@ fn status(folder: &Path) -> Status {
     Manifest::read(&RunFolder::open(folder).unwrap().manifest()).unwrap().status
 }
 
-/// Splits, batches and samples do not depend on the aggregation (property 46, for whole runs).
+/// Splits, batches and samples do not depend on the aggregation.
 #[test]
 fn the_aggregation_changes_no_split_and_no_sample() {
     let folder = tempfile::tempdir().unwrap();

@@ -53,7 +53,8 @@ fn worst_deviation(counts: [usize; 3], shares: [f64; 3]) -> f64 {
     counts.iter().zip(shares).map(|(&count, share)| (count as f64 - total * share).abs()).fold(0.0, f64::max)
 }
 
-/// Property 47, for a client of the paper: 180 trials, each subject and class with 22 or 23.
+/// A client of the paper has 180 trials, with 22 or 23 of each subject and class. Each class and
+/// each class of a subject are within 1 of their shares.
 #[test]
 fn the_papers_clients_have_135_18_and_27_trials() {
     let about = physionet(2);
@@ -203,7 +204,7 @@ fn every_fault_is_named() {
 proptest! {
     #![proptest_config(cases(512))]
 
-    /// Property 47: splits are disjoint and exhaustive. The total, each class, and each class of a
+    /// Splits are disjoint and exhaustive. The total, each class, and each class of a
     /// subject are within 1 of their shares, unless a class received an extra trial.
     #[test]
     fn stratified_splits_are_exact(

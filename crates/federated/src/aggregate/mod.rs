@@ -6,7 +6,7 @@
 //! | `rl-avg` | retraction of the mean of the liftings at the previous point | the sum |
 //! | `qr-avg` | QR factor of the mean | the sum |
 //! | `euclidean` | the mean, which leaves the manifold | the sum |
-//! | `ret-avg` | retraction of the mean inverse retraction at the previous point | their sum |
+//! | `ret-avg` | retraction of the mean inverse retraction at the previous point | each reply when it arrives, then only a sum |
 //! | `karcher` | the point with the smallest sum of squared geodesic distances | all replies |
 //!
 //! Euclidean parameters always take the plain mean, SPD parameters the log-Euclidean mean.
@@ -25,7 +25,7 @@ use thiserror::Error as ThisError;
 
 use crate::error::check;
 use crate::method::expect_numbers;
-use crate::{Error, Message, Wire};
+use crate::{Error, Message, ParameterScopes};
 use momentum::Momentum;
 
 /// Aggregation of Stiefel matrices. Euclidean parameters are always averaged arithmetically.
@@ -66,7 +66,7 @@ impl Aggregation {
     }
 
     /// Number of values of each reply kept until the round is closed; 0 if a sum suffices.
-    pub fn kept_numbers(self, wire: &Wire) -> usize {
+    pub fn kept_numbers(self, scopes: &ParameterScopes) -> usize {
         if self != Self::Karcher {
             return 0;
         }
@@ -74,7 +74,7 @@ impl Aggregation {
             Geometry::Stiefel => parameter.size(),
             Geometry::Euclidean | Geometry::Spd => 0,
         };
-        wire.parameters().map(kept).sum()
+        scopes.parameters().map(kept).sum()
     }
 }
 
@@ -195,7 +195,7 @@ pub fn aggregator<T: Real>(
     aggregation: Aggregation,
     server_momentum: f64,
     server_lr: f64,
-    wire: &Wire,
+    scopes: &ParameterScopes,
 ) -> Result<Box<dyn Aggregator<T>>, Error> {
     let share = (0.0..1.0).contains(&server_momentum);
     check("server_momentum", server_momentum, share, || "at least 0 and less than 1".into())?;
@@ -205,7 +205,7 @@ pub fn aggregator<T: Real>(
     check("server_momentum", server_momentum, plain || aggregation == Aggregation::RlAvg, || {
         format!("0 and `server_lr` 1 with {}; only rl-avg supports other values", aggregation.name())
     })?;
-    let sums = sums::Sums::new(wire)?;
+    let sums = sums::Sums::new(scopes)?;
     Ok(match aggregation {
         Aggregation::RetAvg => Box::new(ret::RetAvg::new(sums)?),
         Aggregation::Karcher => Box::new(karcher::Karcher::new(sums)),

@@ -1,5 +1,5 @@
-//! Server momentum on top of `rl-avg`, whose mean is a tangent vector at the previous point
-//! (`algorithms.md`, 4.5).
+//! Server momentum on top of `rl-avg`, whose mean is a tangent vector at the previous
+//! point.
 //!
 //! ```text
 //! Stiefel     m <- b P_W(m) + P_W(A),     W <- uf(W + rate m)

@@ -9,7 +9,7 @@ use fedspd_nn::{ParamSet, Space};
 use fedspd_run::LayerReport;
 
 use super::{Aggregated, Fault};
-use crate::{Error, Message, Wire};
+use crate::{Error, Message, ParameterScopes};
 
 /// One running sum for each shared parameter, in `f64`.
 pub(super) struct Sums {
@@ -55,7 +55,7 @@ pub(super) struct Layer {
 }
 
 impl Sums {
-    pub(super) fn new(wire: &Wire) -> Result<Self, Error> {
+    pub(super) fn new(scopes: &ParameterScopes) -> Result<Self, Error> {
         let sum = |parameter: &fedspd_nn::Parameter| {
             let sum = match parameter.space() {
                 Space::Euclidean => Sum::Euclidean(PlainSum::new(parameter.size())),
@@ -64,7 +64,7 @@ impl Sums {
             };
             Ok(ParameterSum { name: parameter.name.clone(), place: parameter.range(), sum })
         };
-        let parameters = wire.parameters().map(sum).collect::<Result<_, Error>>()?;
+        let parameters = scopes.parameters().map(sum).collect::<Result<_, Error>>()?;
         Ok(Self { parameters })
     }
 

@@ -7,11 +7,11 @@ use fedspd_nn::{Error as NetworkError, ParamSet};
 use super::{ClientMethod, LocalEpochs, Merged, ServerMethod};
 use crate::aggregate::{Aggregator, Fault};
 use crate::client::{LocalTraining, Task};
-use crate::{Error, Message, Part, PartSpec, Parts, Wire};
+use crate::{Error, Message, ParameterScopes, Part, PartSpec, Parts};
 
 /// Parameters down; parameters and the training loss up.
-pub(super) fn parts<T: Real>(wire: &Wire) -> Parts {
-    let down = wire.specs::<T>();
+pub(super) fn parts<T: Real>(scopes: &ParameterScopes) -> Parts {
+    let down = scopes.specs::<T>();
     let mut up = down.clone();
     up.push(PartSpec::loss());
     Parts { down, up }
@@ -19,20 +19,20 @@ pub(super) fn parts<T: Real>(wire: &Wire) -> Parts {
 
 /// The client half: local epochs on the client's own trials.
 pub struct Client {
-    wire: Wire,
+    scopes: ParameterScopes,
     local: LocalEpochs,
 }
 
 impl Client {
     /// Creates the client half.
-    pub fn new(wire: &Wire, local: LocalEpochs) -> Self {
-        Self { wire: wire.clone(), local }
+    pub fn new(scopes: &ParameterScopes, local: LocalEpochs) -> Self {
+        Self { scopes: scopes.clone(), local }
     }
 }
 
 impl<T: Real> ClientMethod<T> for Client {
     fn parts(&self, _: u32) -> Parts {
-        parts::<T>(&self.wire)
+        parts::<T>(&self.scopes)
     }
 
     fn reply(
@@ -42,37 +42,41 @@ impl<T: Real> ClientMethod<T> for Client {
         training: &mut dyn LocalTraining<T>,
     ) -> Result<Message, NetworkError> {
         let loss = self.local.run(task, memory, training, &mut |_, _| Ok(()))?;
-        Ok(trained(&self.wire, training, loss))
+        Ok(trained(&self.scopes, training, loss))
     }
 }
 
 /// The reply of a client after training.
-pub(super) fn trained<T: Real>(wire: &Wire, training: &mut dyn LocalTraining<T>, loss: f64) -> Message {
-    let mut reply = wire.message(training.parameters());
+pub(super) fn trained<T: Real>(
+    scopes: &ParameterScopes,
+    training: &mut dyn LocalTraining<T>,
+    loss: f64,
+) -> Message {
+    let mut reply = scopes.message(training.parameters());
     reply.push(Part::loss(loss));
     reply
 }
 
 /// The server half: averages the replies.
 pub struct Server<T: Real> {
-    wire: Wire,
+    scopes: ParameterScopes,
     aggregator: Box<dyn Aggregator<T>>,
 }
 
 impl<T: Real> Server<T> {
     /// Creates the server half with an aggregator.
-    pub fn new(wire: &Wire, aggregator: Box<dyn Aggregator<T>>) -> Self {
-        Self { wire: wire.clone(), aggregator }
+    pub fn new(scopes: &ParameterScopes, aggregator: Box<dyn Aggregator<T>>) -> Self {
+        Self { scopes: scopes.clone(), aggregator }
     }
 }
 
 impl<T: Real> ServerMethod<T> for Server<T> {
     fn parts(&self, _: u32) -> Parts {
-        parts::<T>(&self.wire)
+        parts::<T>(&self.scopes)
     }
 
     fn down(&self, _: u32, parameters: &ParamSet<T>) -> Message {
-        self.wire.message(parameters)
+        self.scopes.message(parameters)
     }
 
     fn check(&mut self, _: u32, reply: &Message) -> Result<(), Fault> {

@@ -1,8 +1,8 @@
 //! `fedprox`: `fedavg` with a proximal term around the received model (Li et al. 2020).
 //!
 //! The term is `mu/2 |theta - theta_t|^2`, with the chordal distance on Stiefel parameters. Its
-//! Riemannian gradient there is `-mu P_W(W_t)`, because `P_W(W) = 0` (`algorithms.md`, 5.2). The
-//! term leaves out local parameters, because the server does not know them.
+//! Riemannian gradient there is `-mu P_W(W_t)`, because `P_W(W) = 0`. The term leaves out local
+//! parameters, because the server does not know them.
 
 use fedspd_manifold::Real;
 use fedspd_nn::{Error as NetworkError, ParamSet, Role, Scope};
@@ -10,19 +10,19 @@ use fedspd_nn::{Error as NetworkError, ParamSet, Role, Scope};
 use super::fedavg::{parts, trained};
 use super::{ClientMethod, LocalEpochs};
 use crate::client::{LocalTraining, Task};
-use crate::{Message, Parts, Wire};
+use crate::{Message, ParameterScopes, Parts};
 
 /// The client half: local epochs with the proximal term.
 pub struct Client {
-    wire: Wire,
+    scopes: ParameterScopes,
     local: LocalEpochs,
     mu: f64,
 }
 
 impl Client {
     /// Creates the client half.
-    pub fn new(wire: &Wire, local: LocalEpochs, mu: f64) -> Self {
-        Self { wire: wire.clone(), local, mu }
+    pub fn new(scopes: &ParameterScopes, local: LocalEpochs, mu: f64) -> Self {
+        Self { scopes: scopes.clone(), local, mu }
     }
 
     /// Adds the gradient of the proximal term, `mu (theta - theta_t)`. Optimisers project it.
@@ -43,7 +43,7 @@ impl Client {
 
 impl<T: Real> ClientMethod<T> for Client {
     fn parts(&self, _: u32) -> Parts {
-        parts::<T>(&self.wire)
+        parts::<T>(&self.scopes)
     }
 
     fn reply(
@@ -56,6 +56,6 @@ impl<T: Real> ClientMethod<T> for Client {
             self.pull(task.start, parameters, gradient);
             Ok(())
         })?;
-        Ok(trained(&self.wire, training, loss))
+        Ok(trained(&self.scopes, training, loss))
     }
 }

@@ -24,7 +24,7 @@ pub use local_epochs::LocalEpochs;
 use crate::aggregate::{Aggregated, Fault, aggregator};
 use crate::client::{LocalTraining, Task};
 use crate::error::check;
-use crate::{Error, Message, Parts, ServerConfig, Wire};
+use crate::{Error, Message, ParameterScopes, Parts, ServerConfig};
 
 /// The position of an exchange in a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -158,19 +158,23 @@ impl MethodConfig {
         &self,
         local: LocalEpochs,
         server: &ServerConfig,
-        wire: &Wire,
+        scopes: &ParameterScopes,
     ) -> Result<Method<T>, Error> {
-        let aggregator = aggregator(server.aggregation, server.server_momentum, server.server_lr, wire)?;
-        let server = Box::new(fedavg::Server::new(wire, aggregator));
-        let client: Box<dyn ClientMethod<T>> = match *self {
-            Self::FedAvg => Box::new(fedavg::Client::new(wire, local)),
+        let average = aggregator(server.aggregation, server.server_momentum, server.server_lr, scopes)?;
+        match *self {
+            Self::FedAvg => Ok(Method {
+                client: Box::new(fedavg::Client::new(scopes, local)),
+                server: Box::new(fedavg::Server::new(scopes, average)),
+            }),
             Self::FedProx { mu } => {
                 let valid = mu > 0.0 && mu.is_finite();
                 check("mu", mu, valid, || "positive and finite".into())?;
-                Box::new(fedprox::Client::new(wire, local, mu))
+                Ok(Method {
+                    client: Box::new(fedprox::Client::new(scopes, local, mu)),
+                    server: Box::new(fedavg::Server::new(scopes, average)),
+                })
             }
-        };
-        Ok(Method { client, server })
+        }
     }
 }
 

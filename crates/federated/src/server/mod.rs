@@ -30,14 +30,14 @@ pub use report::{Dropped, RoundReport};
 use crate::aggregate::{Aggregated, Fault};
 use crate::message::{self, LOSS};
 use crate::method::{Exchange, ServerMethod};
-use crate::{Error, Message, Wire, participants};
+use crate::{Error, Message, ParameterScopes, participants};
 
 /// The server of a federation.
 pub struct Server<T: Real> {
     config: ServerConfig,
     members: Vec<Member>,
     seed: Seed,
-    wire: Wire,
+    scopes: ParameterScopes,
     method: Box<dyn ServerMethod<T>>,
     round: u32,
     parameters: ParamSet<T>,
@@ -120,11 +120,11 @@ impl<T: Real> Server<T> {
         seed: Seed,
     ) -> Result<Self, Error> {
         config.check(&members)?;
-        let wire = Wire::new(Arc::clone(parameters.layout()));
+        let scopes = ParameterScopes::new(Arc::clone(parameters.layout()));
         let schedule = Schedule::new(config.schedule, config.learning_rate)?;
         let clients = participants(seed, 0, members.len(), config.participation);
         let stage = Stage::Open(Box::new(OpenRound::new(clients)));
-        Ok(Self { config, members, seed, wire, method, round: 0, parameters, schedule, stage })
+        Ok(Self { config, members, seed, scopes, method, round: 0, parameters, schedule, stage })
     }
 
     /// The settings.
@@ -138,8 +138,8 @@ impl<T: Real> Server<T> {
     }
 
     /// The shared and local parameters.
-    pub fn wire(&self) -> &Wire {
-        &self.wire
+    pub fn scopes(&self) -> &ParameterScopes {
+        &self.scopes
     }
 
     /// The server half of the method.

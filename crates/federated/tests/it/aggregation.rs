@@ -22,8 +22,8 @@ where
     ParamSet::new(clients.net.layout().clone(), values).unwrap().feasibility_error().unwrap()
 }
 
-/// Properties 23 and 50: after 150 rounds the weights are on the manifold with every average except
-/// the plain mean, which leaves it measurably.
+/// After 150 rounds the weights are on the manifold with every average except the plain mean, which
+/// leaves it measurably.
 #[test]
 fn only_the_plain_mean_leaves_the_manifold() {
     let (double, single) = (Clients::small(), Clients::<f32>::of_small_task());
@@ -53,7 +53,7 @@ fn ret_avg_is_its_formula() {
         members.map(|(client, member)| Member { trials: 3 + 2 * client, ..member }).collect();
     let server = || {
         let (method, initial) =
-            (fedavg(&config, &clients.wire()).server, clients.net.initial(Seed(0)).unwrap());
+            (fedavg(&config, &clients.scopes()).server, clients.net.initial(Seed(0)).unwrap());
         Server::new(config.clone(), members.clone(), initial, method, Seed(0)).unwrap()
     };
     let mut server = server();
@@ -66,7 +66,7 @@ fn ret_avg_is_its_formula() {
         let parameters = federation.server().parameters();
         points.push(Matrix::from_rows(6, 4, parameters.get("block0.weight").unwrap().to_vec()).unwrap());
         weights.push((3 + 2 * client) as f64);
-        sent.push(server.wire().message(parameters));
+        sent.push(server.scopes().message(parameters));
         server.submit(client, Ok(sent[client].clone())).unwrap();
     }
     server.close().unwrap();
@@ -83,7 +83,7 @@ fn ret_avg_is_its_formula() {
     let mut server = clients.server(config);
     let mut opposite = server.parameters().clone();
     opposite.values_mut()[..24].iter_mut().for_each(|w| *w = -*w);
-    let reply = server.wire().message(&opposite);
+    let reply = server.scopes().message(&opposite);
     let refused = server.submit(0, Ok(reply)).unwrap_err();
     assert!(matches!(refused, Error::Average { .. }), "{refused}");
 }
@@ -114,8 +114,8 @@ fn a_round_is_diagnosed() {
     }
 }
 
-/// Property 46: the aggregation changes neither the clients asked, nor the order of trials, nor the
-/// start of the first round.
+/// The aggregation changes neither the clients asked, nor the order of trials, nor the start of the
+/// first round.
 #[test]
 fn the_aggregation_changes_nothing_else() {
     let clients = Clients::small();
@@ -164,7 +164,7 @@ fn momentum_is_its_formula() {
         federation.round(&mut workers, true).unwrap();
         let target = federation.server().parameters();
         for client in 0..4 {
-            let reply = server.wire().message(target);
+            let reply = server.scopes().message(target);
             server.submit(client, Ok(reply)).unwrap();
         }
         server.close().unwrap();

@@ -10,7 +10,7 @@ use crate::support::{Clients, adam, fast, fedavg, gap};
 /// The parameters of the server as a reply, with changed parts.
 #[allow(clippy::unnecessary_wraps)] // the type that the server takes
 fn reply(server: &Server<f64>, change: impl FnOnce(&mut Vec<Part>)) -> Result<Message, String> {
-    let mut parts = crate::support::reply(server.wire(), server.parameters(), 1.0).into_parts();
+    let mut parts = crate::support::reply(server.scopes(), server.parameters(), 1.0).into_parts();
     change(&mut parts);
     Ok(Message::new(parts))
 }
@@ -94,7 +94,7 @@ fn the_limit_is_that_of_the_precision() {
         // Longer columns: |W^T W - I| is about 2 change sqrt(4).
         let mut parameters = server.parameters().clone();
         parameters.values_mut()[..24].iter_mut().for_each(|w| *w *= 1.0 + change);
-        let reply = server.wire().message(&parameters);
+        let reply = server.scopes().message(&parameters);
         server.submit(0, Ok(reply))
     };
     submit(1e-5).unwrap();
@@ -202,7 +202,7 @@ fn settings_out_of_range_are_named() {
     let clients = Clients::small();
     let new = |config: ServerConfig| {
         let parameters = fedspd_nn::Model::initial(&clients.net, fedspd_nn::Seed(0)).unwrap();
-        let method = match MethodConfig::FedAvg.build(adam(), &config, &clients.wire()) {
+        let method = match MethodConfig::FedAvg.build(adam(), &config, &clients.scopes()) {
             Ok(method) => method.server,
             Err(error) => return error.to_string(),
         };
@@ -247,7 +247,7 @@ fn settings_out_of_range_are_named() {
         fast(),
         vec![],
         fedspd_nn::Model::initial(&clients.net, fedspd_nn::Seed(0)).unwrap(),
-        fedavg(&fast(), &clients.wire()).server,
+        fedavg(&fast(), &clients.scopes()).server,
         fedspd_nn::Seed(0),
     );
     assert_eq!(nobody.err().unwrap().to_string(), "`clients` is 0; it must be at least 1");

@@ -9,8 +9,8 @@ use fedspd_nn::{
 
 use crate::support::{Clients, adam, fast, gap};
 
-/// Property 40: a federation of one client is centralised training, bit for bit. The client trains
-/// one epoch a round with carried moments, and the schedule takes one step per epoch.
+/// A federation of one client is centralised training, bit for bit. The client trains one epoch a
+/// round with carried moments, and the schedule takes one step per epoch.
 #[test]
 fn one_client_is_centralised_training() {
     let clients =
@@ -47,8 +47,8 @@ fn one_client_is_centralised_training() {
     assert!(rates.len() > 1, "the schedule was tried too");
 }
 
-/// Property 41: one full-batch gradient step of each client is one gradient step on their mean
-/// loss, up to the square of the rate.
+/// One full-batch gradient step of each client is one gradient step on their mean loss, up to the
+/// square of the rate.
 #[test]
 fn a_small_step_of_all_is_a_step_on_the_mean_loss() {
     let clients = Clients::small();
@@ -86,15 +86,15 @@ fn a_small_step_of_all_is_a_step_on_the_mean_loss() {
     }
 }
 
-/// Property 42: without the proximal term the method is `fedavg`, bit for bit. A larger `mu` keeps
-/// the weights closer to the start. The term points to the start.
+/// Without the proximal term the method is `fedavg`, bit for bit. A larger `mu` keeps the weights
+/// closer to the start. The term points to the start.
 #[test]
 fn a_proximal_term_pulls_to_the_start() {
     let clients = Clients::small();
     let work = LocalWork::same(5);
     let by = |config: ServerConfig, local, mu, rounds: u32| {
         let method = if mu > 0.0 { MethodConfig::FedProx { mu } } else { MethodConfig::FedAvg };
-        let method = method.build(local, &config, &clients.wire()).unwrap();
+        let method = method.build(local, &config, &clients.scopes()).unwrap();
         let mut federation = clients.federation_by(config, method);
         let mut workers = clients.workers(1);
         (0..rounds).for_each(|_| drop(federation.round(&mut workers, true).unwrap()));

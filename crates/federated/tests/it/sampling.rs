@@ -1,4 +1,4 @@
-//! Client sampling (property 45).
+//! Client sampling: equal frequency for all clients, no repeats, and the same clients for a seed.
 
 use fedspd_federated::participants;
 use fedspd_nn::Seed;

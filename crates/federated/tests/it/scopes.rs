@@ -1,7 +1,8 @@
-//! Local parameters stay with their client (property 48).
+//! Local parameters stay with their client.
 
 use fedspd_federated::{
-    Federation, LocalEpochs, LocalWork, Member, MethodConfig, Server, ServerConfig, Shard, Wire, Worker,
+    Federation, LocalEpochs, LocalWork, Member, MethodConfig, ParameterScopes, Server, ServerConfig, Shard,
+    Worker,
 };
 use fedspd_nn::{EegNet, EegNetConfig, FedBn, Model, OptimiserConfig, RawTrials, Scope, Seed, SyntheticEeg};
 
@@ -34,19 +35,20 @@ fn batch_normalisation_stays_with_its_client() {
         let config = ServerConfig { work: LocalWork::same(1), ..ServerConfig::default() };
         let initial = net.initial(Seed(0)).unwrap();
         let local = LocalEpochs::new(OptimiserConfig::default());
-        let method = MethodConfig::FedAvg.build(local, &config, &Wire::new(net.layout().clone())).unwrap();
+        let method =
+            MethodConfig::FedAvg.build(local, &config, &ParameterScopes::new(net.layout().clone())).unwrap();
         let server = Server::new(config, members, initial.clone(), method.server, Seed(0)).unwrap();
         let rows = 8 + 16 + 16;
-        assert_eq!(server.wire().local_size(), kept * rows);
-        assert_eq!(server.wire().shared_size() + kept * rows, net.layout().size());
+        assert_eq!(server.scopes().local_size(), kept * rows);
+        assert_eq!(server.scopes().shared_size() + kept * rows, net.layout().size());
         let local = |name: &str| net.layout().get(name).unwrap().scope == Scope::Local;
-        assert!(server.wire().parameters().all(|parameter| !local(&parameter.name)));
+        assert!(server.scopes().parameters().all(|parameter| !local(&parameter.name)));
 
         let mut federation =
             Federation::new(&examples, &shards, vec![0, 1], method.client, server, Seed(0)).unwrap();
         let mut workers = vec![Worker::new(&net, 8, 1).unwrap()];
         let report = federation.round(&mut workers, true).unwrap().report;
-        assert_eq!(report.bytes_up, 2 * 4 * federation.server().wire().shared_size() as u64);
+        assert_eq!(report.bytes_up, 2 * 4 * federation.server().scopes().shared_size() as u64);
         let (first, second) = (federation.parameters(0), federation.parameters(1));
         for (parameter, values) in first.iter() {
             let differ = values != second.get(&parameter.name).unwrap();
@@ -75,8 +77,8 @@ fn what_clients_keep_is_part_of_the_stored_state() {
     let federation = || {
         let members = (0..2).map(|client| Member { name: format!("client {client}"), trials: 14 }).collect();
         let local = LocalEpochs { carry_state: true, ..LocalEpochs::new(OptimiserConfig::default()) };
-        let (config, wire) = (ServerConfig::default(), Wire::new(net.layout().clone()));
-        let method = MethodConfig::FedAvg.build(local, &config, &wire).unwrap();
+        let (config, scopes) = (ServerConfig::default(), ParameterScopes::new(net.layout().clone()));
+        let method = MethodConfig::FedAvg.build(local, &config, &scopes).unwrap();
         let initial = net.initial(Seed(0)).unwrap();
         let server = Server::new(config, members, initial, method.server, Seed(0)).unwrap();
         Federation::new(&examples, &shards, vec![0, 1], method.client, server, Seed(0)).unwrap()

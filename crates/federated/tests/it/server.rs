@@ -12,7 +12,7 @@ fn replies(clients: &Clients) -> Vec<Message> {
     (0..4)
         .map(|client| {
             federation.round(&mut workers, true).unwrap();
-            reply(&clients.wire(), federation.server().parameters(), f64::from(client))
+            reply(&clients.scopes(), federation.server().parameters(), f64::from(client))
         })
         .collect()
 }
@@ -56,7 +56,7 @@ fn weights_are_uniform_or_by_trials() {
     let mean = |weighting, replies: [(usize, usize); 4]| {
         let config = ServerConfig { weighting, ..fast() };
         let member = |(_, trials)| Member { name: String::new(), trials };
-        let (members, method) = (replies.map(member).to_vec(), fedavg(&config, &clients.wire()).server);
+        let (members, method) = (replies.map(member).to_vec(), fedavg(&config, &clients.scopes()).server);
         let initial = clients.net.initial(Seed(0)).unwrap();
         let mut server = Server::new(config, members, initial, method, Seed(0)).unwrap();
         for (client, (reply, _)) in replies.into_iter().enumerate() {
@@ -151,7 +151,7 @@ fn a_stored_state_is_all_there_is() {
     assert!(error.to_string().contains("wrong number of parameters"), "{error}");
 }
 
-/// Property 49, on the server.
+/// On the server, with patience 20, 21 rounds without improvement halve the rate once.
 #[test]
 fn patience_plus_one_rounds_without_improvement_halve_the_rate_once() {
     let clients = Clients::small();

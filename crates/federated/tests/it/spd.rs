@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
-use fedspd_federated::{Aggregation, Fault, Message, Part, Wire, aggregator};
+use fedspd_federated::{Aggregation, Fault, Message, ParameterScopes, Part, aggregator};
 use fedspd_manifold::{SpectralFunction, SpectralMap};
 use fedspd_nn::{Layout, ParamSet, Tensor};
 
 const N: usize = 3;
 
-fn wire() -> Wire {
-    Wire::new(Arc::new(Layout::new(vec![Tensor::spd("bias", N), Tensor::euclidean("head", &[2])]).unwrap()))
+fn scopes() -> ParameterScopes {
+    ParameterScopes::new(Arc::new(
+        Layout::new(vec![Tensor::spd("bias", N), Tensor::euclidean("head", &[2])]).unwrap(),
+    ))
 }
 
 /// `R diag(a, b, c) R^T` with a rotation `R`.
@@ -30,8 +32,8 @@ fn spectral(function: SpectralFunction<f64>, matrix: &[f64]) -> Vec<f64> {
     out
 }
 
-fn parameters(wire: &Wire, bias: &[f64]) -> ParamSet<f64> {
-    ParamSet::new(wire.layout().clone(), [bias, &[0.0, 0.0]].concat()).unwrap()
+fn parameters(scopes: &ParameterScopes, bias: &[f64]) -> ParamSet<f64> {
+    ParamSet::new(scopes.layout().clone(), [bias, &[0.0, 0.0]].concat()).unwrap()
 }
 
 fn largest_gap(a: &[f64], b: &[f64]) -> f64 {
@@ -41,7 +43,7 @@ fn largest_gap(a: &[f64], b: &[f64]) -> f64 {
 /// Every aggregation takes the weighted log-Euclidean mean of SPD matrices.
 #[test]
 fn every_aggregation_takes_the_log_euclidean_mean() {
-    let (wire, first) = (wire(), matrix([1.0, 2.0, 3.0], 0.0));
+    let (scopes, first) = (scopes(), matrix([1.0, 2.0, 3.0], 0.0));
     let points = [matrix([9.0, 0.1, 1.0], 0.3), matrix([0.2, 4.0, 2.0], 1.1), matrix([1.0, 1.0, 50.0], -0.4)];
     let weights = [1.0, 2.0, 0.5];
     let mut mean = vec![0.0; N * N];
@@ -51,8 +53,8 @@ fn every_aggregation_takes_the_log_euclidean_mean() {
     }
     let expected = spectral(SpectralFunction::Exp, &mean);
     for aggregation in Aggregation::ALL {
-        let mut rule = aggregator::<f64>(aggregation, 0.0, 1.0, &wire).unwrap();
-        let mut values = parameters(&wire, &first);
+        let mut rule = aggregator::<f64>(aggregation, 0.0, 1.0, &scopes).unwrap();
+        let mut values = parameters(&scopes, &first);
         for (point, weight) in points.iter().zip(weights) {
             let reply = message(point, &[weight, 1.0]);
             rule.check(&reply).unwrap();
@@ -70,9 +72,9 @@ fn every_aggregation_takes_the_log_euclidean_mean() {
 /// The mean of one reply is that reply, bit for bit. The second round starts with empty sums.
 #[test]
 fn one_reply_is_its_own_mean() {
-    let (wire, point) = (wire(), matrix([9.0, 0.1, 1.0], 0.3));
-    let mut rule = aggregator::<f64>(Aggregation::ProjAvg, 0.0, 1.0, &wire).unwrap();
-    let mut values = parameters(&wire, &matrix([1.0, 2.0, 3.0], 0.0));
+    let (scopes, point) = (scopes(), matrix([9.0, 0.1, 1.0], 0.3));
+    let mut rule = aggregator::<f64>(Aggregation::ProjAvg, 0.0, 1.0, &scopes).unwrap();
+    let mut values = parameters(&scopes, &matrix([1.0, 2.0, 3.0], 0.0));
     for _ in 0..2 {
         rule.add(3.0, &values, &message(&point, &[1.0, 2.0])).unwrap();
         rule.finish(&mut values).unwrap();
@@ -84,9 +86,9 @@ fn one_reply_is_its_own_mean() {
 /// geodesic of the log-Euclidean metric.
 #[test]
 fn server_steps_follow_the_logarithm() {
-    let (wire, start, end) = (wire(), matrix([1.0, 2.0, 3.0], 0.2), matrix([4.0, 0.5, 1.0], 0.9));
-    let mut rule = aggregator::<f64>(Aggregation::RlAvg, 0.0, 0.5, &wire).unwrap();
-    let mut values = parameters(&wire, &start);
+    let (scopes, start, end) = (scopes(), matrix([1.0, 2.0, 3.0], 0.2), matrix([4.0, 0.5, 1.0], 0.9));
+    let mut rule = aggregator::<f64>(Aggregation::RlAvg, 0.0, 0.5, &scopes).unwrap();
+    let mut values = parameters(&scopes, &start);
     rule.add(1.0, &values, &message(&end, &[0.0, 0.0])).unwrap();
     rule.finish(&mut values).unwrap();
     let (from, to) = (spectral(SpectralFunction::Log, &start), spectral(SpectralFunction::Log, &end));
@@ -97,8 +99,8 @@ fn server_steps_follow_the_logarithm() {
 
 #[test]
 fn a_matrix_off_the_manifold_is_refused_with_its_name() {
-    let wire = wire();
-    let mut rule = aggregator::<f64>(Aggregation::ProjAvg, 0.0, 1.0, &wire).unwrap();
+    let scopes = scopes();
+    let mut rule = aggregator::<f64>(Aggregation::ProjAvg, 0.0, 1.0, &scopes).unwrap();
     let mut asymmetric = matrix([1.0, 2.0, 3.0], 0.5);
     asymmetric[1] += 0.5;
     for bias in [matrix([1.0, -2.0, 3.0], 0.5), matrix([1.0, 0.0, 3.0], 0.0), asymmetric] {

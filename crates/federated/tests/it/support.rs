@@ -1,8 +1,8 @@
 //! A small federation.
 
 use fedspd_federated::{
-    Federation, LocalEpochs, Member, Message, Method, MethodConfig, Part, Server, ServerConfig, Shard, Wire,
-    Worker,
+    Federation, LocalEpochs, Member, Message, Method, MethodConfig, ParameterScopes, Part, Server,
+    ServerConfig, Shard, Worker,
 };
 use fedspd_manifold::Real;
 use fedspd_nn::{
@@ -69,12 +69,12 @@ where
         self.shards.iter().enumerate().map(member).collect()
     }
 
-    pub(crate) fn wire(&self) -> Wire {
-        Wire::new(self.net.layout().clone())
+    pub(crate) fn scopes(&self) -> ParameterScopes {
+        ParameterScopes::new(self.net.layout().clone())
     }
 
     pub(crate) fn server(&self, config: ServerConfig) -> Server<T> {
-        let server = fedavg(&config, &self.wire()).server;
+        let server = fedavg(&config, &self.scopes()).server;
         Server::new(config, self.members(), self.net.initial(Seed(0)).unwrap(), server, Seed(0)).unwrap()
     }
 
@@ -83,7 +83,7 @@ where
         config: ServerConfig,
         local: LocalEpochs,
     ) -> Federation<'_, T, SpdNet<T>> {
-        let method = MethodConfig::FedAvg.build(local, &config, &self.wire()).unwrap();
+        let method = MethodConfig::FedAvg.build(local, &config, &self.scopes()).unwrap();
         self.federation_by(config, method)
     }
 
@@ -121,13 +121,13 @@ where
 }
 
 /// Both halves of `fedavg`.
-pub(crate) fn fedavg<T: Real>(config: &ServerConfig, wire: &Wire) -> Method<T> {
-    MethodConfig::FedAvg.build(adam(), config, wire).unwrap()
+pub(crate) fn fedavg<T: Real>(config: &ServerConfig, scopes: &ParameterScopes) -> Method<T> {
+    MethodConfig::FedAvg.build(adam(), config, scopes).unwrap()
 }
 
 /// A reply with these parameters and a loss.
-pub(crate) fn reply<T: Real>(wire: &Wire, parameters: &ParamSet<T>, loss: f64) -> Message {
-    let mut message = wire.message(parameters);
+pub(crate) fn reply<T: Real>(scopes: &ParameterScopes, parameters: &ParamSet<T>, loss: f64) -> Message {
+    let mut message = scopes.message(parameters);
     message.push(Part::loss(loss));
     message
 }

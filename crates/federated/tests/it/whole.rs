@@ -1,4 +1,4 @@
-//! The synthetic task of property 50.
+//! Federated training on a synthetic task, compared with training of each client alone.
 
 use fedspd_federated::{Federation, LocalEpochs, LocalWork, Member, MethodConfig, Server, ServerConfig};
 use fedspd_nn::{Model, Seed, SpdNetConfig, SyntheticTask};
@@ -30,7 +30,7 @@ fn together_they_learn_more_than_alone() {
         let shards = &clients.shards[client..=client];
         let members = vec![Member { name: "alone".into(), trials: shards[0].train.len() }];
         let local = LocalEpochs { carry_state: true, ..adam() };
-        let method = MethodConfig::FedAvg.build(local, &config, &clients.wire()).unwrap();
+        let method = MethodConfig::FedAvg.build(local, &config, &clients.scopes()).unwrap();
         let initial = clients.net.initial(Seed(0)).unwrap();
         let server = Server::new(config, members, initial, method.server, Seed(0)).unwrap();
         let numbers = vec![client as u32];

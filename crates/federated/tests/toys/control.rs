@@ -4,8 +4,8 @@
 //! sends the change.
 
 use fedspd_federated::{
-    Aggregation, ClientMethod, Error, Fault, Kind, LocalEpochs, LocalTraining, Merged, Message, Method, Part,
-    PartSpec, Parts, ServerMethod, Task, Wire, aggregator, method::fedavg,
+    Aggregation, ClientMethod, Error, Fault, Kind, LocalEpochs, LocalTraining, Merged, Message, Method,
+    ParameterScopes, Part, PartSpec, Parts, ServerMethod, Task, aggregator, method::fedavg,
 };
 use fedspd_manifold::Real;
 use fedspd_nn::ParamSet;
@@ -14,10 +14,11 @@ const COMMON: &str = "control";
 const CHANGE: &str = "control.change";
 
 /// Both halves.
-pub(crate) fn control<T: Real>(local: LocalEpochs, wire: &Wire) -> Method<T> {
-    let average = aggregator(Aggregation::ProjAvg, 0.0, 1.0, wire).unwrap();
-    let server = Server { plain: fedavg::Server::new(wire, average), replies: 0, common: 0.0, changes: 0.0 };
-    Method { client: Box::new(Client(fedavg::Client::new(wire, local))), server: Box::new(server) }
+pub(crate) fn control<T: Real>(local: LocalEpochs, scopes: &ParameterScopes) -> Method<T> {
+    let average = aggregator(Aggregation::ProjAvg, 0.0, 1.0, scopes).unwrap();
+    let server =
+        Server { plain: fedavg::Server::new(scopes, average), replies: 0, common: 0.0, changes: 0.0 };
+    Method { client: Box::new(Client(fedavg::Client::new(scopes, local))), server: Box::new(server) }
 }
 
 fn with_control(mut parts: Parts) -> Parts {

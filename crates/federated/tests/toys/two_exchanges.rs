@@ -5,8 +5,8 @@
 //! differ. Client and server keep memory between them.
 
 use fedspd_federated::{
-    Aggregation, ClientMethod, Error, Fault, Kind, LocalEpochs, LocalTraining, Merged, Message, Method, Part,
-    PartSpec, Parts, ServerMethod, Task, Wire, aggregator, method::fedavg,
+    Aggregation, ClientMethod, Error, Fault, Kind, LocalEpochs, LocalTraining, Merged, Message, Method,
+    ParameterScopes, Part, PartSpec, Parts, ServerMethod, Task, aggregator, method::fedavg,
 };
 use fedspd_manifold::Real;
 use fedspd_nn::ParamSet;
@@ -15,16 +15,16 @@ const SIZE: &str = "size";
 const SUM: &str = "sizes";
 
 /// Both halves.
-pub(crate) fn two_exchanges<T: Real>(local: LocalEpochs, wire: &Wire) -> Method<T> {
-    let average = aggregator(Aggregation::RlAvg, 0.0, 1.0, wire).unwrap();
-    let client = Client { plain: fedavg::Client::new(wire, local), wire: wire.clone() };
-    let server = Server { plain: fedavg::Server::new(wire, average), wire: wire.clone(), sum: 0 };
+pub(crate) fn two_exchanges<T: Real>(local: LocalEpochs, scopes: &ParameterScopes) -> Method<T> {
+    let average = aggregator(Aggregation::RlAvg, 0.0, 1.0, scopes).unwrap();
+    let client = Client { plain: fedavg::Client::new(scopes, local), scopes: scopes.clone() };
+    let server = Server { plain: fedavg::Server::new(scopes, average), scopes: scopes.clone(), sum: 0 };
     Method { client: Box::new(client), server: Box::new(server) }
 }
 
-fn parts<T: Real>(wire: &Wire, exchange: u32, mut plain: Parts) -> Parts {
+fn parts<T: Real>(scopes: &ParameterScopes, exchange: u32, mut plain: Parts) -> Parts {
     if exchange == 0 {
-        return Parts { down: wire.specs::<T>(), up: vec![PartSpec::new(SIZE, &[1], Kind::U64)] };
+        return Parts { down: scopes.specs::<T>(), up: vec![PartSpec::new(SIZE, &[1], Kind::U64)] };
     }
     plain.down.push(PartSpec::new(SUM, &[1], Kind::U64));
     plain
@@ -32,12 +32,12 @@ fn parts<T: Real>(wire: &Wire, exchange: u32, mut plain: Parts) -> Parts {
 
 struct Client {
     plain: fedavg::Client,
-    wire: Wire,
+    scopes: ParameterScopes,
 }
 
 impl<T: Real> ClientMethod<T> for Client {
     fn parts(&self, exchange: u32) -> Parts {
-        parts::<T>(&self.wire, exchange, ClientMethod::<T>::parts(&self.plain, exchange))
+        parts::<T>(&self.scopes, exchange, ClientMethod::<T>::parts(&self.plain, exchange))
     }
 
     fn reply(
@@ -62,13 +62,13 @@ impl<T: Real> ClientMethod<T> for Client {
 
 struct Server<T: Real> {
     plain: fedavg::Server<T>,
-    wire: Wire,
+    scopes: ParameterScopes,
     sum: u64,
 }
 
 impl<T: Real> ServerMethod<T> for Server<T> {
     fn parts(&self, exchange: u32) -> Parts {
-        parts::<T>(&self.wire, exchange, self.plain.parts(exchange))
+        parts::<T>(&self.scopes, exchange, self.plain.parts(exchange))
     }
 
     fn down(&self, exchange: u32, parameters: &ParamSet<T>) -> Message {

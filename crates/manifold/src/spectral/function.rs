@@ -98,8 +98,8 @@ impl<T: Real> SpectralFunction<T> {
     /// of the Loewner matrix.
     ///
     /// It is accurate for any gap: each form is free of cancellation where it is used
-    /// (`algorithms.md`, 2.3 and 2.4; Higham, "Functions of Matrices", section 3.2). `pa` and `pb`
-    /// are the outputs of [`SpectralFunction::prepare`] for `a` and `b`.
+    /// (Higham, "Functions of Matrices", section 3.2). `pa` and `pb` are the outputs of
+    /// [`SpectralFunction::prepare`] for `a` and `b`.
     #[inline(always)]
     pub(super) fn divided_difference<V: Lanes<Scalar = T>>(&self, a: V, b: V, pa: V, pb: V) -> V {
         // Work with a >= b: divided differences are symmetric.

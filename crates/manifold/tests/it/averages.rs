@@ -1,4 +1,4 @@
-//! Averages on the Stiefel manifold: properties 12 to 22.
+//! Averages on the Stiefel manifold: special cases, optimality, agreement and equivariance.
 
 use fedspd_manifold::average::{
     Average, StiefelSum, karcher_mean, proj_avg, qr_avg, r_barycenter, ret_avg, rl_avg,
@@ -108,7 +108,7 @@ proptest! {
         }
     }
 
-    /// Property 12.
+    /// The average of equal points is that point.
     #[test]
     fn averages_of_equal_points_are_that_point((p, k) in shape(), seed: u64) {
         let mut rng = rng(seed);
@@ -120,7 +120,7 @@ proptest! {
         }
     }
 
-    /// Property 13, first half: a single point is returned bit for bit, also when all others have
+    /// Every average except `RLAvg` returns a single point bit for bit, also when all others have
     /// weight zero.
     #[test]
     fn the_average_of_one_point_is_that_point_except_with_rl_avg((p, k) in shape(), seed: u64, weight in 0.01..100.0) {
@@ -136,7 +136,7 @@ proptest! {
         }
     }
 
-    /// Property 17.
+    /// Doubling the weight of a point equals duplicating it.
     #[test]
     fn a_double_weight_is_a_duplicated_point((p, k) in shape(), seed: u64) {
         let mut rng = rng(seed);
@@ -149,7 +149,8 @@ proptest! {
         }
     }
 
-    /// Property 18.
+    /// The sum of squared chordal distances is smallest at `ProjAvg`. At `RLAvg` it is not larger
+    /// than at the base point.
     #[test]
     fn proj_avg_minimises_the_chordal_objective((p, k) in shape(), seed: u64, delta in 0.1..0.5) {
         let mut rng = rng(seed);
@@ -160,7 +161,7 @@ proptest! {
         prop_assert!(objective(&rl(&w, &points)) <= objective(&w) + 1e-13);
     }
 
-    /// Property 21: the server needs only the sum of the points.
+    /// `RLAvg` of the sum equals `RLAvg` of lifted points, so the server needs only the sum.
     #[test]
     fn rl_avg_from_the_sum_equals_rl_avg_from_lifted_messages((p, k) in shape(), seed: u64, delta in 0.05..0.8) {
         let mut rng = rng(seed);
@@ -173,8 +174,8 @@ proptest! {
         prop_assert!(distance(&rl(&w, &points), &expected) < 1e-13);
     }
 
-    /// Property 22, and equivariance under rotations from the left, which also holds for the QR
-    /// averages.
+    /// Rotating all points rotates the average: from the left for every average, from the right for
+    /// all except the QR averages.
     #[test]
     fn rotating_all_points_rotates_the_average((p, k) in shape(), seed: u64) {
         let mut rng = rng(seed);
@@ -195,8 +196,7 @@ proptest! {
     }
 }
 
-/// Property 13, second half: on the circle, `RLAvg` of one point turns the angle t into atan(sin
-/// t).
+/// On the circle, `RLAvg` of one point turns the angle t into atan(sin t).
 #[test]
 fn rl_avg_of_one_point_on_the_circle_is_atan_of_sin() {
     let w = Matrix::from_rows(2, 1, vec![1.0, 0.0]).unwrap();
@@ -208,7 +208,8 @@ fn rl_avg_of_one_point_on_the_circle_is_atan_of_sin() {
     }
 }
 
-/// Property 14.
+/// `ProjAvg` and `RLAvg` of points within `d` of the base differ by `O(d^3)`: half of `d` gives an
+/// eighth of the difference.
 #[test]
 fn proj_avg_and_rl_avg_agree_to_third_order() {
     for (p, k) in SHAPES {
@@ -218,7 +219,7 @@ fn proj_avg_and_rl_avg_agree_to_third_order() {
     }
 }
 
-/// Property 15.
+/// `RLAvg`, repeated from its own result, converges to `ProjAvg`.
 #[test]
 fn iterated_rl_avg_converges_to_proj_avg() {
     for (p, k) in SHAPES {
@@ -233,7 +234,8 @@ fn iterated_rl_avg_converges_to_proj_avg() {
     }
 }
 
-/// Property 19.
+/// For points within `d` of the base, `ProjAvg` and the Karcher mean differ by `O(d^3)` in the
+/// embedded metric, and by `O(d^2)` in the canonical one.
 #[test]
 fn the_karcher_mean_of_the_embedded_metric_agrees_to_third_order_and_the_canonical_one_to_second() {
     let limits = IterationLimits { tolerance: 1e-13, iterations: 200 };
@@ -258,7 +260,7 @@ fn the_karcher_mean_of_the_embedded_metric_agrees_to_third_order_and_the_canonic
     }
 }
 
-/// Property 20.
+/// `ProjAvg` of `W` and `-W` is an error; `RLAvg` based at `W` returns `W`.
 #[test]
 fn antipodal_points_have_no_proj_avg_and_rl_avg_stays() {
     for (p, k) in SHAPES {

@@ -1,7 +1,6 @@
-//! Tests of the geometric properties in section 8 of `algorithms.md`, of the eigensolver on many
-//! matrices, and of golden values.
+//! Tests of geometric properties, of the eigensolver on many matrices, and of golden values.
 //!
-//! Each test names the properties that it checks.
+//! Each test names the property that it checks.
 #![allow(clippy::unwrap_used)] // test helpers may panic, as tests do
 
 mod averages;

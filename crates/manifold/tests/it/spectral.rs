@@ -1,4 +1,4 @@
-//! Spectral functions and their derivatives: properties 24 to 26 and 28, and difficult spectra.
+//! Spectral functions and their derivatives, also for difficult spectra.
 
 use fedspd_manifold::{Matrix, Real, SpectralFunction, SpectralMap};
 use proptest::prelude::*;
@@ -145,7 +145,7 @@ fn divided_differences_with_closed_forms_are_accurate_at_every_gap() {
 proptest! {
     #![proptest_config(cases(64))]
 
-    /// Property 24.
+    /// ReEig raises eigenvalues to the floor, is idempotent, and keeps matrices above the floor.
     #[test]
     fn reeig_clamps_from_below_and_is_idempotent(n in 1..24_usize, seed: u64, floor in 0.01..2.0) {
         let mut rng = rng(seed);
@@ -160,8 +160,8 @@ proptest! {
         prop_assert_eq!(clamped.transpose(), clamped);
     }
 
-    /// Property 24: any symmetric matrix is accepted, also one with slightly negative eigenvalues
-    /// from rounding.
+    /// ReEig accepts any symmetric matrix, also one with slightly negative eigenvalues from
+    /// rounding.
     #[test]
     fn reeig_repairs_singular_matrices(n in 2..24_usize, seed: u64) {
         let mut spectrum = geometric_spectrum(n, 1e-3, 10.0);
@@ -172,7 +172,7 @@ proptest! {
         prop_assert!(eigenvalues(&s)[0] >= 0.01_f64.ln() - 1e-11);
     }
 
-    /// Property 25.
+    /// `log(exp(S)) = S`, and `log(Q A Q^T) = Q log(A) Q^T` for orthogonal `Q`.
     #[test]
     fn logeig_inverts_the_exponential_and_follows_rotations(n in 1..24_usize, seed: u64) {
         let mut rng = rng(seed);
@@ -188,7 +188,7 @@ proptest! {
         prop_assert!(distance(&apply(SpectralFunction::Log, &rotate(&exponential)), &rotate(&s)) < 1e-9);
     }
 
-    /// Property 26.
+    /// The eigenvalues of `W^T A W` interlace those of `A` (Cauchy).
     #[test]
     fn bimap_spectra_interlace((p, k) in prop::sample::select(&SHAPES[..]), seed: u64) {
         let mut rng = rng(seed);
@@ -210,7 +210,9 @@ proptest! {
         }
     }
 
-    /// Property 28.
+    /// Divided differences of the logarithm are symmetric and continuous. They lie between
+    /// `1/max(a, b)` and `1/min(a, b)`. Those of the clamp lie in `[0, 1]`. Those of the fused
+    /// function are products of both.
     #[test]
     fn loewner_entries_lie_between_their_derivatives(la in -6.0..6.0_f64, gap in -16.0..2.0_f64, floor in -6.0..6.0_f64) {
         let (a, floor) = (10f64.powf(la), 10f64.powf(floor));

@@ -1,4 +1,5 @@
-//! Stiefel geometry: properties 1 to 11.
+//! Stiefel geometry: factors, projections, retractions with their derivatives and inverses, random
+//! points.
 
 use fedspd_manifold::{Matrix, Polar, Qr, Real, Retraction, RetractionKind, Stiefel, StiefelMetric};
 use proptest::prelude::*;
@@ -60,7 +61,8 @@ fn with_singular_values(rng: &mut rand_chacha::ChaCha8Rng, p: usize, k: usize, s
 proptest! {
     #![proptest_config(cases(48))]
 
-    /// Property 1, with the Gram matrix and with singular values.
+    /// The polar factor `Q` of `A` has orthonormal columns, is its own polar factor, and `Q^T A` is
+    /// symmetric and positive definite.
     #[test]
     fn the_polar_factor_has_orthonormal_columns((p, k) in shape(), seed: u64, digits in 0.0..8.0_f64) {
         let mut rng = rng(seed);
@@ -88,7 +90,7 @@ proptest! {
         prop_assert!((largest - expected[0]).abs() < 1e-13);
     }
 
-    /// Property 3.
+    /// `uf(c A) = uf(A)` for `c > 0`, and `uf(L A R) = L uf(A) R` for orthogonal `L` and `R`.
     #[test]
     fn the_polar_factor_ignores_scale_and_follows_rotations((p, k) in shape(), seed: u64, exponent in -150..150) {
         let mut rng = rng(seed);
@@ -100,7 +102,8 @@ proptest! {
         prop_assert!(distance(&rotated, &mul(&mul(&left, &q), &right)) < 1e-12);
     }
 
-    /// Property 4.
+    /// `P_W` is idempotent and self-adjoint, and `W^T P_W(X)` is skew. `P_W(W S) = 0` for symmetric
+    /// `S`. Lifting and transport are projections.
     #[test]
     fn the_tangent_projection_is_an_orthogonal_projection((p, k) in shape(), seed: u64) {
         let mut rng = rng(seed);
@@ -126,7 +129,8 @@ proptest! {
         prop_assert!(distance(&moved, &project(&other, &px)) < 1e-13 * x.norm());
     }
 
-    /// Property 6.
+    /// For a tangent `X` of any size, the singular values of `W + X` are at least 1, and
+    /// `R_W(X) = (W + X)(I + X^T X)^(-1/2)`.
     #[test]
     fn the_polar_retraction_is_never_singular((p, k) in shape(), seed: u64, size in -3.0..6.0) {
         let mut rng = rng(seed);
@@ -170,7 +174,7 @@ proptest! {
         }
     }
 
-    /// Property 7.
+    /// `|R_W(X) - R_W(Y)| <= |X - Y|` for tangent `X` and `Y`.
     #[test]
     fn the_polar_retraction_is_non_expansive((p, k) in shape(), seed: u64, a in 0.01..3.0, b in 0.01..3.0) {
         let mut rng = rng(seed);
@@ -180,7 +184,7 @@ proptest! {
         prop_assert!(mapped <= distance(&x, &y) * (1.0 + 1e-12));
     }
 
-    /// Properties 8 and 9: differentials match central differences, and adjoints match
+    /// Differentials of the polar and QR factors match central differences, and adjoints match
     /// differentials. Both are tested off the base point, with a generic direction and a generic
     /// functional.
     #[test]
@@ -210,7 +214,8 @@ proptest! {
         }
     }
 
-    /// Property 8: self-adjoint, and the tangent projection at a point of the manifold.
+    /// The differential of the polar factor is self-adjoint. At a point of the manifold it is the
+    /// tangent projection.
     #[test]
     fn the_polar_differential_is_self_adjoint_and_projects_on_the_manifold((p, k) in shape(), seed: u64) {
         let mut rng = rng(seed);
@@ -246,7 +251,8 @@ proptest! {
         prop_assert!(distance(&found, &expected) < 1e-13 * z.norm());
     }
 
-    /// Property 9.
+    /// `A = Q R` with orthonormal columns of `Q` and a positive diagonal of `R`; `qf(W) = W` on the
+    /// manifold.
     #[test]
     fn the_qr_factor_is_orthonormal_with_positive_diagonal((p, k) in shape(), seed: u64, digits in 0.0..8.0_f64) {
         let mut rng = rng(seed);
@@ -265,7 +271,8 @@ proptest! {
         prop_assert!(distance(&qf(&w), &w) < 1e-13);
     }
 
-    /// Property 10, also for points far apart, where the step is not small.
+    /// Inverse retractions undo retractions, also for points far apart, where the step is not
+    /// small.
     #[test]
     fn inverse_retractions_undo_retractions((p, k) in shape(), seed: u64, size in 0.01..1.0) {
         for kind in KINDS {
@@ -308,7 +315,7 @@ proptest! {
     }
 }
 
-/// Property 2.
+/// The polar factor is the nearest point of the manifold.
 #[test]
 fn the_polar_factor_is_the_nearest_point() {
     for (p, k) in SHAPES {
@@ -327,7 +334,7 @@ fn the_polar_factor_is_the_nearest_point() {
     }
 }
 
-/// Property 5.
+/// `R_W(0) = W` bit for bit, and `R_W(t X) = W + t X + O(t^2)`.
 #[test]
 fn retractions_are_the_identity_at_zero_and_tangent_to_first_order() {
     for (p, k) in SHAPES {
@@ -374,7 +381,7 @@ fn the_polar_retraction_is_of_second_order() {
     assert!((ratio - 8.0).abs() < 0.3, "{ratio}");
 }
 
-/// Property 11.
+/// Random points have mean 0 and `E[W W^T] = (k/p) I`.
 #[test]
 fn random_points_are_uniform() {
     for (p, k) in SHAPES {

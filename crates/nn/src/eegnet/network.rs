@@ -92,7 +92,7 @@ impl<T: Real> EegNet<T> {
 
     /// Warns about signals below the epsilon of batch normalisation, such as volts: they act like
     /// zero.
-    fn futility(
+    fn check_units(
         &self,
         _: &ParamSet<T>,
         examples: &EegExamples<T>,

@@ -51,9 +51,9 @@ impl Fault {
     /// Returns a suggestion for the user.
     pub(crate) fn hint(&self) -> Option<String> {
         match self {
-            Self::NotSafetensors { .. } | Self::Checksum { .. } => Some(
-                "the file was cut off or changed on the way: copy it again from where it was made".into(),
-            ),
+            Self::NotSafetensors { .. } | Self::Checksum { .. } => {
+                Some("the copy is incomplete or damaged: copy it again from the original".into())
+            }
             Self::Future { .. } => Some("install a newer fedspd".into()),
             _ => None,
         }

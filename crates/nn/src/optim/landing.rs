@@ -1,5 +1,5 @@
-//! The landing method (Ablin, Vary, Gao and Absil 2024; `algorithms.md`, 3.5): no retraction, and a
-//! bounded distance from the manifold.
+//! The landing method (Ablin, Vary, Gao and Absil 2024): no retraction, and a bounded distance from
+//! the manifold.
 
 use fedspd_manifold::simd::Simd;
 use fedspd_manifold::{Left, Polar, Real, multiply};

@@ -1,5 +1,4 @@
-//! Riemannian Adam with one second moment per matrix (`algorithms.md`, 3.2; Bécigneul and Ganea
-//! 2019).
+//! Riemannian Adam with one second moment per matrix (Bécigneul and Ganea 2019).
 
 use fedspd_manifold::{Real, Retraction, RetractionKind, Stiefel};
 

@@ -1,4 +1,4 @@
-//! Riemannian gradient descent with momentum (`algorithms.md`, 3.1).
+//! Riemannian gradient descent with momentum, which a projection carries to each new point.
 
 use fedspd_manifold::{Real, Retraction, RetractionKind, Stiefel};
 

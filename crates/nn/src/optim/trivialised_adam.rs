@@ -1,4 +1,4 @@
-//! Adam on the tangent space of a base point (`algorithms.md`, 3.3; Lezcano-Casado 2019).
+//! Adam on the tangent space of a base point (Lezcano-Casado 2019).
 
 use fedspd_manifold::{Real, Retraction, RetractionKind, Stiefel};
 

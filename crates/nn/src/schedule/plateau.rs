@@ -74,7 +74,7 @@ mod tests {
             .collect()
     }
 
-    /// Property 49, for any use of the schedule.
+    /// With patience 20, 21 steps without improvement halve the rate once.
     #[test]
     fn patience_plus_one_steps_without_improvement_halve_the_rate_once() {
         let metrics = [1.0; 22];

@@ -29,7 +29,7 @@ impl ClampReport {
     ///
     /// # Errors
     /// [`Error::AllClamped`] if more than 99% are clamped.
-    pub fn verdict(&self) -> Result<Option<String>, Error> {
+    pub fn check(&self) -> Result<Option<String>, Error> {
         let Self { share, median, threshold } = *self;
         if share > ALL {
             return Err(Error::AllClamped { share, threshold, median });

@@ -8,7 +8,8 @@
 //! ```
 //!
 //! (Huang and Van Gool 2017; the FedSPDnet paper, section 2.) Gradients are exact: eigenvectors are
-//! never differentiated (`algorithms.md`, section 2).
+//! never differentiated. The derivative of a spectral function uses its divided differences at
+//! the eigenvalues (Daleckii and Krein).
 
 mod chain;
 mod config;

@@ -8,7 +8,7 @@ use rand::RngExt;
 
 use super::examples::{Content, Examples, Fit};
 use super::guard::Spectrum;
-use super::worker::culprit;
+use super::worker::matrix_index;
 use super::{ClampReport, SpdNetConfig, SpdNetWorkspace, SpdTrials};
 use crate::architecture::implement_architecture;
 use crate::model::implement_model;
@@ -116,7 +116,7 @@ impl<T: Real> SpdNet<T> {
             tape.begin(matrices.len() / size)?;
             tape.put_triangles(Triangle::Lower, matrices)?;
             tape.apply(function).map_err(|source| {
-                let matrix = index * lanes + culprit(&source);
+                let matrix = index * lanes + matrix_index(&source);
                 Error::Trial {
                     trial: matrix / self.config.inputs,
                     input: matrix % self.config.inputs,
@@ -161,14 +161,14 @@ impl<T: Real> SpdNet<T> {
 
     /// Checks for wrong units.
     #[allow(clippy::unused_self)] // the method of `EegNet` needs it
-    fn futility(
+    fn check_units(
         &self,
         parameters: &ParamSet<T>,
         examples: &Examples<T>,
         trials: &[usize],
         workspace: &mut SpdNetWorkspace<T>,
     ) -> Result<Option<String>, Error> {
-        workspace.clamp_report(parameters, examples, trials)?.verdict()
+        workspace.clamp_report(parameters, examples, trials)?.check()
     }
 }
 

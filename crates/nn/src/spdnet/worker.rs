@@ -167,7 +167,7 @@ impl<T: Real> Worker<T> {
                     chain.forward(weights, trials.len(), matrix).map_err(|source| {
                         // Input matrices are finite and symmetric, so the product with the weights
                         // failed.
-                        Error::Trial { trial: trials[culprit(&source)], input, source }
+                        Error::Trial { trial: trials[matrix_index(&source)], input, source }
                     })?;
                     chain.logarithms(&mut self.features[input * triangle..], features)?;
                 }
@@ -225,7 +225,7 @@ impl<T: Real> Worker<T> {
 }
 
 /// Returns the index of the matrix in an error, or 0 if it has none.
-pub(super) fn culprit(error: &fedspd_manifold::Error) -> usize {
+pub(super) fn matrix_index(error: &fedspd_manifold::Error) -> usize {
     use fedspd_manifold::Error::{EigenvaluesNotConverged, NotFinite, Overflow, TooLarge};
     match *error {
         NotFinite { matrix, .. }

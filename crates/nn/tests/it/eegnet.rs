@@ -177,7 +177,7 @@ fn torch_and_the_original_normalise_as_the_golden_cases() {
     assert_eq!(EegNetConfig::new(8, 100, 100.0, 3).batch_norm, BatchNorm::TORCH);
 }
 
-/// Property 34, for EEGNet.
+/// EEGNet has the paper's parameter counts.
 #[test]
 fn parameter_counts_are_the_papers() {
     for (config, count) in

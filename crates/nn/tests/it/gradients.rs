@@ -1,4 +1,4 @@
-//! Exact gradients: properties 27, 29 and 30.
+//! Exact gradients: finite differences, clamped eigenvalues, and the fused layer.
 
 use fedspd_manifold::{
     Left, Retraction, RetractionKind, SpectralFunction, SpectralMap, Stiefel, multiply, simd::Simd,
@@ -134,8 +134,8 @@ fn gradients_are_exact_at_nearly_equal_eigenvalues() {
     }
 }
 
-/// Property 30: where all eigenvalues are clamped, the loss does not depend on `W`, and its
-/// gradient is exactly zero.
+/// Where all eigenvalues are clamped, the loss does not depend on `W`, and its gradient is exactly
+/// zero.
 #[test]
 fn gradients_of_the_weights_vanish_where_all_is_clamped() {
     for net in networks(1e3) {
@@ -167,7 +167,7 @@ fn gradients_are_finite_at_wide_spectra() {
     }
 }
 
-/// Property 29: the fused layer agrees with ReEig followed by LogEig, forward and backward.
+/// The fused layer agrees with ReEig followed by LogEig, forward and backward.
 #[test]
 fn the_fused_layer_equals_the_two_layers() {
     let net = SpdNet::<f64>::new(SpdNetConfig::new(vec![6, 4], 3).threshold(1.2)).unwrap();

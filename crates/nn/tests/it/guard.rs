@@ -1,4 +1,4 @@
-//! The check for wrong units (property 60, for networks).
+//! The check for wrong units: data in volts are an error.
 
 use crate::support::all;
 use fedspd_nn::{ClampReport, Error, Model, Seed, SpdNet, SpdNetConfig, SpdTrials, SyntheticTask, Trainer};
@@ -17,12 +17,12 @@ fn report(dimensions: &[usize], scale: f64) -> ClampReport {
 fn volts_are_an_error_with_numbers_and_a_hint() {
     for dimensions in [&[8][..], &[8, 4], &[8, 6, 4]] {
         let good = report(dimensions, 1.0);
-        assert_eq!((good.share, good.verdict().unwrap()), (0.0, None));
+        assert_eq!((good.share, good.check().unwrap()), (0.0, None));
         assert!(good.median > 0.1 && good.median < 10.0);
 
         let volts = report(dimensions, 1e-12);
         assert_eq!(volts.share, 1.0);
-        let error = volts.verdict().unwrap_err();
+        let error = volts.check().unwrap_err();
         assert!(matches!(error, Error::AllClamped { .. }));
         assert!(
             error.to_string().starts_with("100.0% of the eigenvalues are below the threshold 1e-2"),
@@ -35,10 +35,10 @@ fn volts_are_an_error_with_numbers_and_a_hint() {
 #[test]
 fn a_threshold_in_the_middle_is_a_warning() {
     let report = |share| ClampReport { share, median: 0.5, threshold: 1.0 };
-    assert_eq!(report(0.5).verdict().unwrap(), None);
-    assert!(report(0.51).verdict().unwrap().unwrap().starts_with("51.0% of the eigenvalues"));
-    assert!(report(0.99).verdict().unwrap().is_some());
-    assert!(report(0.991).verdict().is_err());
+    assert_eq!(report(0.5).check().unwrap(), None);
+    assert!(report(0.51).check().unwrap().unwrap().starts_with("51.0% of the eigenvalues"));
+    assert!(report(0.99).check().unwrap().is_some());
+    assert!(report(0.991).check().is_err());
 }
 
 /// All inputs count, and data without information are refused.

@@ -1,7 +1,6 @@
-//! Tests of the properties of networks and optimisers in section 8 of `algorithms.md`, of golden
-//! values, determinism and files.
+//! Tests of networks and optimisers: mathematical properties, golden values, determinism and files.
 //!
-//! Each test names the properties that it checks.
+//! Each test names the property that it checks.
 #![allow(clippy::unwrap_used)] // test helpers may panic, as tests do
 
 mod bits;

@@ -1,4 +1,5 @@
-//! The network as a function: properties 31 to 34, and agreement of all methods that evaluate it.
+//! The network as a function: parameter counts, invariances, equal heads, and agreement of all
+//! methods that evaluate it.
 
 use fedspd_manifold::{Stiefel, Vectorisation};
 use fedspd_nn::{Error, Model, ParamSet, Seed, SpdNet, SpdNetConfig, SpdTrials};
@@ -11,7 +12,7 @@ fn net(config: SpdNetConfig) -> SpdNet<f64> {
     SpdNet::new(config).unwrap()
 }
 
-/// Property 34 for SPDnet: the paper's parameter counts.
+/// SPDnet has the paper's parameter counts.
 #[test]
 fn parameter_counts_are_the_papers() {
     for (head, counts) in [(Vectorisation::Vec, [4715, 2452]), (Vectorisation::Vech, [3098, 1840])] {
@@ -21,13 +22,12 @@ fn parameter_counts_are_the_papers() {
             assert_eq!(net(config).initial(Seed(0)).unwrap().values().len(), count);
         }
     }
-    // Three windows of 64 channels, one BiMap to 32 each (algorithms.md, section 9).
+    // Three windows of 64 channels, one BiMap to 32 each.
     let config = SpdNetConfig::new(vec![64, 32], 4).inputs(3).head(Vectorisation::IsometricVech);
     assert_eq!(config.parameter_count(), 12_484);
 }
 
-/// Property 31: `(c X, c threshold)` shifts every logarithm by `log(c) I`, which the biases can
-/// compensate.
+/// `(c X, c threshold)` shifts every logarithm by `log(c) I`, which the biases can compensate.
 #[test]
 fn a_change_of_unit_moves_logits_by_a_constant_of_the_head() {
     for (blocks, c) in [(vec![6], 1e6), (vec![6, 4], 1e6), (vec![6, 5, 3], 1e-9)] {
@@ -49,8 +49,7 @@ fn a_change_of_unit_moves_logits_by_a_constant_of_the_head() {
     }
 }
 
-/// Property 32: with matched weights the three heads give the same logits, and the same gradient of
-/// `W`.
+/// With matched weights the three heads give the same logits, and the same gradient of `W`.
 #[test]
 fn the_three_heads_are_one_function() {
     let inputs = 3;
@@ -95,7 +94,7 @@ fn the_three_heads_are_one_function() {
     }
 }
 
-/// Property 33: a rotation of the head compensates a rotation of the columns of `W`.
+/// A rotation of the head compensates a rotation of the columns of `W`.
 #[test]
 fn the_head_can_absorb_a_rotation_of_the_weights() {
     let net = net(SpdNetConfig::new(vec![6, 4], 3).threshold(1.2));

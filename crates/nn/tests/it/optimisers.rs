@@ -1,4 +1,4 @@
-//! Optimisers: properties 35 to 39, and other guarantees.
+//! Optimisers: gradients, convergence, feasibility and other guarantees.
 
 use std::sync::Arc;
 
@@ -43,7 +43,7 @@ fn all() -> [OptimiserConfig; 5] {
     ]
 }
 
-/// Property 35: at `B = 0` the trivialised gradient is the Riemannian one. Elsewhere it matches
+/// At `B = 0` the trivialised gradient is the Riemannian one. Elsewhere it matches
 /// differences of a generic linear functional.
 #[test]
 fn the_trivialised_gradient_is_exact() {
@@ -74,7 +74,7 @@ fn the_trivialised_gradient_is_exact() {
     }
 }
 
-/// Property 39: a zero gradient changes no bit.
+/// A zero gradient changes no bit.
 #[test]
 fn a_zero_gradient_keeps_every_bit() {
     for config in [&all()[..4], &[OptimiserConfig::default()]].concat() {
@@ -104,8 +104,8 @@ fn covariance() -> (Matrix<f64>, f64) {
     (c, -0.5 * spectrum[..3].iter().sum::<f64>())
 }
 
-/// Property 37, for every method: it finds the top eigenspace, and plain gradient descent with a
-/// small step decreases monotonically.
+/// Every method finds the top eigenspace. Plain gradient descent with a small step decreases
+/// monotonically.
 #[test]
 fn every_method_finds_the_top_eigenspace() {
     let (c, minimum) = covariance();
@@ -149,7 +149,7 @@ fn small_steps_go_down_all_the_way() {
     }
 }
 
-/// Property 36: re-basing does not move the point after a step, and with n = 1 training continues.
+/// Re-basing does not move the point after a step, and with n = 1 training continues.
 #[test]
 fn rebasing_loses_no_step() {
     let (c, _) = covariance();
@@ -178,8 +178,8 @@ fn rebasing_loses_no_step() {
     }
 }
 
-/// Property 38: the parts of the landing field are orthogonal, the distance stays safe, and without
-/// a gradient the point converges to the manifold.
+/// The parts of the landing field are orthogonal, the distance stays safe, and without a gradient
+/// the point converges to the manifold.
 #[test]
 fn landing_stays_safe_and_lands() {
     let (p, k) = (12, 5);
@@ -264,8 +264,7 @@ fn zip(a: &[f64], b: &[f64], f: impl Fn(f64, f64) -> f64) -> Vec<f64> {
     a.iter().zip(b).map(|(&a, &b)| f(a, b)).collect()
 }
 
-/// Six steps along random gradients match a direct implementation of the formulas in
-/// `algorithms.md`.
+/// Six steps along random gradients match a direct implementation of each method's formulas.
 #[test]
 fn methods_follow_their_formulas() {
     let (p, k, rate) = (6, 2, 0.1);
@@ -352,7 +351,7 @@ fn euclidean_methods_follow_torch() {
     assert!((follow(config) - x).abs() < 1e-14);
 }
 
-/// Points stay on the manifold for thousands of steps (property 23 for one client).
+/// Points stay on the manifold for thousands of steps.
 #[test]
 fn long_runs_stay_on_the_manifold() {
     for config in &all()[..4] {

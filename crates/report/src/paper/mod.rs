@@ -73,7 +73,7 @@ impl Report {
             }
         }
         let mut runs: Vec<LoadedRun> = grid.runs.iter().map(|(_, run)| run.clone()).collect();
-        label::tell_apart(&mut runs);
+        label::assign_labels(&mut runs);
         for ((name, own), run) in grid.runs.iter_mut().zip(&mut runs) {
             name.strip_prefix(&format!("{dataset}-")).unwrap_or(name).clone_into(&mut run.label);
             own.label.clone_from(&run.label);
@@ -85,9 +85,9 @@ impl Report {
             beyond::section(&grid),
         ];
         // The network in the paper's setting; our best model has a report of its own.
-        let portrayed: Vec<LoadedRun> = grid.get("spdnet").cloned().into_iter().collect();
-        if !portrayed.is_empty() {
-            sections.push(network::section(&portrayed));
+        let interpreted: Vec<LoadedRun> = grid.get("spdnet").cloned().into_iter().collect();
+        if !interpreted.is_empty() {
+            sections.push(network::section(&interpreted));
         }
         if !runs.is_empty() {
             sections.push(setup::section(&runs, false));

@@ -7,7 +7,7 @@ use crate::table::{Best, Cell, Table};
 use crate::words::{count, percent};
 
 pub(super) fn section(runs: &[LoadedRun]) -> Section {
-    let mut parts = vec![Block::Figure(fairness(runs))];
+    let mut parts = vec![Block::Figure(client_scores(runs))];
     if let [run] = runs {
         parts.push(Block::Figure(each(run)));
     }
@@ -21,7 +21,7 @@ fn means(run: &LoadedRun) -> Vec<(usize, fedspd_run::Summary)> {
     all.filter(|(_, summary)| summary.mean.is_finite()).collect()
 }
 
-fn fairness(runs: &[LoadedRun]) -> Figure {
+fn client_scores(runs: &[LoadedRun]) -> Figure {
     let mut words = Vec::new();
     let rows: Vec<Row> = runs
         .iter()

@@ -1,10 +1,10 @@
 //! Sections of a report.
 
 mod clients;
+mod confusion;
 mod cost;
 mod federation;
 mod input;
-mod mistakes;
 mod names;
 pub(crate) mod network;
 mod participation;
@@ -53,7 +53,7 @@ pub(crate) fn all(runs: &[LoadedRun], name_subjects: bool) -> Vec<Section> {
     let sections = vec![
         result::section(runs),
         rounds::section(runs),
-        mistakes::section(runs),
+        confusion::section(runs),
         clients::section(runs),
         federation::section(runs),
         network::section(runs),

@@ -43,7 +43,7 @@ fn nameless(reason: &str, subject: &str) -> String {
 }
 
 /// Lists the subjects of each client, for reports that name subjects.
-pub(super) fn who(run: &LoadedRun) -> Option<Table> {
+pub(super) fn subjects_of_clients(run: &LoadedRun) -> Option<Table> {
     let seed = run.shards.seeds.first()?;
     let clients = seed.clients.iter().enumerate().map(|(place, client)| {
         vec![

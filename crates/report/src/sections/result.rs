@@ -205,7 +205,7 @@ fn cautions(runs: &[LoadedRun]) -> Vec<String> {
             "Alignment also used the unlabelled test trials of each subject (it is transductive). This is possible only if all trials are recorded before the first one is classified.".to_owned(),
         );
     }
-    if any(&listens_low) {
+    if any(&starts_below_8_hz) {
         cautions.push(
             "The band goes below 8 Hz. Slow activity right after the cue reflects eye movements and the picture on the screen: such a score is not evidence of motor imagery.".to_owned(),
         );
@@ -228,7 +228,7 @@ fn cautions(runs: &[LoadedRun]) -> Vec<String> {
         let fallback = run.rounds.iter().filter(|round| round.fallback).count();
         if fallback > 0 {
             cautions.push(format!(
-                "In {} of “{}” the mean of the clients lacked full rank, and the fallback replaced it.",
+                "In {} of “{}” the mean of the clients lacked full rank, so RLAvg was used instead.",
                 count(fallback, "round"),
                 run.label
             ));
@@ -238,7 +238,7 @@ fn cautions(runs: &[LoadedRun]) -> Vec<String> {
 }
 
 /// Returns whether a band starts below 8 Hz.
-fn listens_low(run: &LoadedRun) -> bool {
+fn starts_below_8_hz(run: &LoadedRun) -> bool {
     let low = |band: &toml::Value| {
         let first = band.get(0);
         first

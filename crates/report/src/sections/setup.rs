@@ -1,6 +1,6 @@
 //! Setup of the runs: data, training, configuration and warnings.
 
-use super::names::{configuration, excluded, who};
+use super::names::{configuration, excluded, subjects_of_clients};
 use super::{Block, Section};
 use crate::LoadedRun;
 use crate::table::{Best, Cell, Table};
@@ -12,7 +12,7 @@ pub(crate) fn section(runs: &[LoadedRun], name_subjects: bool) -> Section {
         parts.extend(excluded(run, name_subjects, runs.len() > 1).map(Block::Text));
     }
     if name_subjects {
-        parts.extend(runs.iter().filter_map(who).map(Block::Table));
+        parts.extend(runs.iter().filter_map(subjects_of_clients).map(Block::Table));
     }
     for run in runs {
         let title = if runs.len() > 1 {

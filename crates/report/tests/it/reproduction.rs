@@ -81,7 +81,7 @@ fn folds_are_shown_when_all_are_there() {
     let root = tempdir().unwrap();
     let mut cells = reproduction(root.path());
     let last = cells.iter_mut().find(|cell| cell.name.ends_with("best-runs-2")).unwrap();
-    last.missing = Some("not asked for".into());
+    last.missing = Some("excluded by `--only`".into());
     let files = Report::reproduction("physionet-mi", &cells, &[]).unwrap().files(&[Format::Csv]);
     assert!(files["tables/beyond.csv"].contains("incomplete: 2 of 3 folds"));
 }

@@ -189,6 +189,7 @@ impl Plan {
             bytes_down: bytes,
             layers: if federated { vec![layer] } else { Vec::new() },
             fallback: false,
+            metrics: std::collections::BTreeMap::new(),
         }
     }
 

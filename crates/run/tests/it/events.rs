@@ -26,6 +26,7 @@ fn round(seed: u64, round: u32) -> Event {
             proj_rl_distance: 1e-4,
         }],
         fallback: false,
+        metrics: std::collections::BTreeMap::new(),
     })
 }
 

@@ -51,8 +51,9 @@ pub(crate) struct Arguments {
     /// covariances per trial.
     #[arg(long = "band", value_parser = pair, value_name = "LOW-HIGH")]
     bands: Vec<[f64; 2]>,
-    /// Time window in seconds after the cue, such as 0.5-1 or -0.5..0.5. Its last sample is left
-    /// out, unless it is the whole trial. Several windows give several covariances per trial.
+    /// Time window in seconds after the cue, such as 0.5-1 or -0.5..0.5. It excludes its last
+    /// sample. Exception: a window over the whole trial includes its last sample. Several windows
+    /// give several covariances per trial.
     #[arg(
         long = "window", value_parser = pair, value_name = "START-END", conflicts_with = "trials", allow_hyphen_values = true
     )]

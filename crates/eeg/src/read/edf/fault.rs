@@ -248,7 +248,7 @@ impl EdfFault {
         let hint = match self {
             Self::Folder => "name the file in it",
             Self::Empty | Self::ShortHeader { .. } | Self::Truncated { .. } => {
-                "the file was cut off on the way: copy or download it again"
+                "the copy is incomplete: copy or download it again"
             }
             Self::Shrank { .. } => "another program writes to the file: wait until it is done",
             Self::Trailing { .. } => {

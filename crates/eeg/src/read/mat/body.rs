@@ -5,7 +5,7 @@ use std::io::{self, Read, Take};
 use flate2::read::ZlibDecoder;
 
 use super::{MatFault, VariablePart};
-use crate::trouble::{Trouble, reason, speaks_of_content};
+use crate::trouble::{Trouble, is_content_error, reason};
 
 /// Reads within one variable, never beyond it.
 pub(super) struct Body<'file, R> {
@@ -74,7 +74,7 @@ impl<'file, R: Read> Body<'file, R> {
 }
 
 fn damaged(place: u64, error: io::Error) -> Trouble<MatFault> {
-    if speaks_of_content(&error) {
+    if is_content_error(&error) {
         MatFault::Damaged { place, reason: reason(&error) }.into()
     } else {
         Trouble::File(error)

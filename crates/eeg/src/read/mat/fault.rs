@@ -240,9 +240,9 @@ impl MatFault {
             | Self::TornHeader { .. }
             | Self::TornTag { .. }
             | Self::TornElement { .. }
-            | Self::Damaged { .. } => Some("the file was cut off or changed on the way: copy it again from where it was made".into()),
+            | Self::Damaged { .. } => Some("the copy is incomplete or damaged: copy it again from the original".into()),
             Self::Expansion { .. } => Some(
-                "measured signals do not shrink that much; if it is what you want, save it uncompressed with `save(..., '-v6')`".into(),
+                "the compression ratio is implausible for EEG; if the file is correct, save it uncompressed with `save(..., '-v6')`".into(),
             ),
             Self::Class { .. } => Some("only arrays of numbers are read: save the field or cell that is needed as a variable of its own".into()),
             _ => None,

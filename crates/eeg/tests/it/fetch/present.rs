@@ -64,7 +64,7 @@ fn a_wrong_file_is_an_error_and_stays() {
          SHA-256 a52d159f262b2c6ddb724a61840befc36eb30c88877a4030b65cbe86298449c9"
     );
     let hint = scene.fetch(&file).unwrap_err().hint().unwrap();
-    assert_eq!(hint, "delete the file, or move it away, and it is downloaded again");
+    assert_eq!(hint, "delete or move the file, then run `fedspd data fetch`");
     assert_eq!(scene.refusal(&scene.file().size(4)), "not the expected content: 3 bytes instead of 4 bytes");
     assert_eq!(scene.asked(), 0);
     scene.assert_complete(b"abc");

@@ -30,7 +30,7 @@ fn the_first_download_is_recorded_and_holds() {
     assert_eq!(
         error.hint().unwrap(),
         format!(
-            "delete the file, or move it away, and it is downloaded again; if you changed it on purpose, delete {}",
+            "delete or move the file, then run `fedspd data fetch`; if you changed it on purpose, delete {}",
             scene.path(".sha256").display()
         )
     );

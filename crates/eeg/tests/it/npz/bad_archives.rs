@@ -35,25 +35,17 @@ fn every_bad_archive_has_its_message() {
         ("text", b"subject,label\n".repeat(20), "not an archive of NumPy arrays (.npz)"),
         ("one byte", b"P".to_vec(), "not an archive of NumPy arrays (.npz)"),
         ("an array", plain.clone(), "a single array (.npy), not an archive of arrays (.npz)"),
-        (
-            "cut off in the array",
-            good[..60].to_vec(),
-            "cut off: it begins as an archive, but does not end as one",
-        ),
+        ("cut off in the array", good[..60].to_vec(), "incomplete or damaged archive: it has no end record"),
         (
             "cut off in the end",
             good[..end + 9].to_vec(),
-            "cut off: it begins as an archive, but does not end as one",
+            "incomplete or damaged archive: it has no end record",
         ),
-        (
-            "cut off by one",
-            good[..end + 21].to_vec(),
-            "cut off: it begins as an archive, but does not end as one",
-        ),
+        ("cut off by one", good[..end + 21].to_vec(), "incomplete or damaged archive: it has no end record"),
         (
             "something behind",
             [&good[..], b"x"].concat(),
-            "cut off: it begins as an archive, but does not end as one",
+            "incomplete or damaged archive: it has no end record",
         ),
         ("something before", [b"x", &good[..]].concat(), &moved),
         ("more entries than there can be", with(end + 8, &[2, 0, 2, 0]), &many),
@@ -121,8 +113,8 @@ fn bombs_are_refused_and_the_numbers_said() {
          (1032 times as many up to 4194304, 200 times beyond)"
     );
     assert_eq!(error.to_string(), expected);
-    let hint = "measured signals do not shrink that much; if it is what you want, save it with `numpy.savez`, \
-                uncompressed";
+    let hint = "the compression ratio is implausible for EEG; if the file is correct, save it uncompressed with \
+                `numpy.savez`";
     assert_eq!(error.hint().unwrap(), hint);
 }
 

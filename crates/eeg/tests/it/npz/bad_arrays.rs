@@ -14,9 +14,9 @@ fn every_bad_array_has_its_message() {
     let mut version = f8("(2,)");
     version[6] = 4;
     let rows: Vec<(&str, Vec<u8>, &str)> = vec![
-        ("nothing", vec![], "`x` does not begin as a NumPy array does"),
-        ("text", b"1.0,2.0,3.0,4.0".to_vec(), "`x` does not begin as a NumPy array does"),
-        ("header cut off", cut, "`x` does not begin as a NumPy array does"),
+        ("nothing", vec![], "`x` is not a NumPy array (wrong first bytes)"),
+        ("text", b"1.0,2.0,3.0,4.0".to_vec(), "`x` is not a NumPy array (wrong first bytes)"),
+        ("header cut off", cut, "`x` is not a NumPy array (wrong first bytes)"),
         ("version", version, "`x` is in version 4.0 of the .npy format; 1.0, 2.0 and 3.0 are known"),
         ("long header", npy(&long, &[]), "`x` has a header of 10001 bytes; at most 10000 are read"),
         (

@@ -92,8 +92,7 @@ fn what_is_asked_for_and_what_is_there_must_agree() {
         assert_eq!(error.unwrap().to_string(), format!("x.npz: {message}"));
     }
     let hint = refused.floats("objects").unwrap_err().hint().unwrap();
-    let expected =
-        "in Python, save only numbers or text; `allow_pickle=False` names the array that is neither";
+    let expected = "in Python, save only numbers or text; `numpy.savez(..., allow_pickle=False)` fails for an array of objects";
     assert_eq!(hint, expected);
 }
 

@@ -31,7 +31,7 @@ fn server(clients: &Clients, config: ServerConfig, method: Method<f64>) -> Serve
 #[test]
 fn control_variates_travel_both_ways() {
     let clients = Clients::small();
-    let new = || clients.federation_by(fast(), control(adam(), &clients.wire()));
+    let new = || clients.federation_by(fast(), control(adam(), &clients.scopes()));
     let mut federation = new();
     let mut common = 0.0;
     for round in 0..3 {
@@ -50,7 +50,7 @@ fn control_variates_travel_both_ways() {
 fn a_round_of_two_exchanges_is_one_round() {
     let clients = Clients::small();
     let config = ServerConfig { participation: 0.5, ..fast() };
-    let new = || clients.federation_by(config.clone(), two_exchanges(adam(), &clients.wire()));
+    let new = || clients.federation_by(config.clone(), two_exchanges(adam(), &clients.scopes()));
     let mut federation = new();
     let plain: Vec<_> = {
         let mut plain = clients.federation(config.clone(), adam());
@@ -71,10 +71,10 @@ fn a_round_of_two_exchanges_is_one_round() {
 #[test]
 fn wrong_parts_are_refused_with_the_name_of_the_client() {
     let clients = Clients::small();
-    let method = || control(adam(), &clients.wire());
+    let method = || control(adam(), &clients.scopes());
     let mut new = server(&clients, fast(), method());
     let complete = |server: &Server<f64>| {
-        let mut reply = server.wire().message(server.parameters());
+        let mut reply = server.scopes().message(server.parameters());
         reply.push(Part::real("control.change", &[1], &[1.0]));
         reply
     };
@@ -107,7 +107,7 @@ fn wrong_parts_are_refused_with_the_name_of_the_client() {
 fn a_failure_lasts_for_the_round() {
     let clients = Clients::small();
     let skip = ServerConfig { on_client_failure: OnFailure::Skip, ..fast() };
-    let mut server = server(&clients, skip, two_exchanges(adam(), &clients.wire()));
+    let mut server = server(&clients, skip, two_exchanges(adam(), &clients.scopes()));
     let begun = server.state();
     let size = || Message::new(vec![Part::ring("size", &[1], vec![7])]);
     server.submit(0, Ok(size())).unwrap();

@@ -11,12 +11,12 @@ use crate::message::{Kind, Message, Part, PartSpec};
 /// The parameters of a model by scope. Shared ones are the parts of a message; local ones stay with
 /// their client.
 #[derive(Clone, Debug)]
-pub struct Wire {
+pub struct ParameterScopes {
     layout: Arc<Layout>,
     local: Vec<Range<usize>>,
 }
 
-impl Wire {
+impl ParameterScopes {
     /// Splits the parameters of a layout by scope.
     pub fn new(layout: Arc<Layout>) -> Self {
         let local = layout.parameters().iter().filter(|parameter| parameter.scope == Scope::Local);

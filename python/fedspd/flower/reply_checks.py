@@ -48,7 +48,7 @@ def fault_of(arrays: ArrayRecord, expected: ArrayRecord, stiefel: Iterable[str],
     return None
 
 
-def vet(
+def checked_replies(
     server_round: int,
     replies: Iterable[Message],
     expected: ArrayRecord,
@@ -83,7 +83,7 @@ def vet(
     return sound if weighted_by is None else _alike(server_round, sound)
 
 
-def vet_metrics(server_round: int, replies: Iterable[Message], weighted_by: str) -> list[Message]:
+def checked_metrics(server_round: int, replies: Iterable[Message], weighted_by: str) -> list[Message]:
     """Returns the evaluation replies whose metrics can be averaged. Logs the others."""
     sound: list[Message] = []
     for reply in sorted(replies, key=_place):
