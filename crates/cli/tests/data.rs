@@ -95,7 +95,7 @@ fn recordings_become_covariances_and_trials() {
     let run = |extra: &[&str]| fedspd(&[&base, extra].concat());
     let (code, summary, err) = run(&["--progress", "plain"]);
     assert_eq!(code, 0, "{err}");
-    assert!(summary.contains("covariances of 8 trials, 1 subjects, 6 channels, 481 samples"), "{summary}");
+    assert!(summary.contains("covariances of 8 trials, 1 subject, 6 channels, 481 samples"), "{summary}");
     assert!(summary.contains("dropped: subject 1, session 0, run 4, \"T1\" at 28.5 s: its trial, 28.500-31.500 s, is not inside the recording of 31.000 s"), "{summary}");
     assert!(err.contains("2 of 2 files in"), "{err}");
     let first = std::fs::read(&out).unwrap();
@@ -273,7 +273,7 @@ fn files_beside_a_definition_are_found() {
     let out = folder.path().join("out.npz");
     let (code, summary, err) = fedspd(&["data", "prepare", &definition, "--out", text(&out)]);
     assert_eq!(code, 0, "{err}");
-    assert!(summary.contains("4 trials, 1 subjects"), "{summary}");
+    assert!(summary.contains("4 trials, 1 subject"), "{summary}");
 }
 
 #[test]

@@ -152,3 +152,18 @@ fn weibo2014_goes_from_its_files_to_the_report() {
     assert_eq!((code, moved), (0, out), "{error}");
     assert_eq!(std::fs::read_to_string(report.join("report.html")).unwrap(), page);
 }
+
+#[test]
+fn seeds_are_listed_and_not_swept() {
+    let folder = tempdir().unwrap();
+    let (code, _, error) = fedspd(folder.path(), &["sweep", "sample", "--over", "run.seeds=0,1"]);
+    assert_eq!(code, 1);
+    assert_eq!(
+        error,
+        "error: `run.seeds` cannot be swept, because seeds repeat an experiment: use `--seeds 0..3`\n"
+    );
+    let words = ["run", "sample", "--seeds", "0,2", "--set", "federated.rounds=1", "--out", "run", "-q"];
+    let (code, _, error) = fedspd(folder.path(), &words);
+    assert_eq!(code, 0, "{error}");
+    assert!(folder.path().join("run/models/seed-2.safetensors").is_file());
+}

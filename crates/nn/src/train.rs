@@ -10,6 +10,10 @@ use crate::params::ParamSet;
 use crate::seed::{Purpose, Stream, shuffle};
 use crate::{Error, check};
 
+/// The largest loss of a batch. Logarithms of double-precision probabilities end near 745; a loss
+/// beyond this limit comes from weights that have exploded, though they are still finite.
+const LARGEST_LOSS: f64 = 1e6;
+
 /// Trains and evaluates a network, with its working memory. A step allocates nothing after the
 /// largest batch.
 pub struct Trainer<'a, T: Real, M: Model<T>> {
@@ -64,7 +68,8 @@ impl<'a, T: Real, M: Model<T>> Trainer<'a, T, M> {
     /// It uses the stream's round, client and epoch, and ignores its purpose.
     ///
     /// # Errors
-    /// As [`Model::loss_and_gradient`] and [`Optimiser::step`].
+    /// As [`Model::loss_and_gradient`] and [`Optimiser::step`]; [`Error::Diverged`] for a loss above
+    /// one million.
     pub fn epoch(
         &mut self,
         parameters: &mut ParamSet<T>,
@@ -104,6 +109,9 @@ impl<'a, T: Real, M: Model<T>> Trainer<'a, T, M> {
             let drop = Some(dropout);
             let loss =
                 model.loss_and_gradient(parameters, examples, batch, drop, workspace, &mut self.gradient)?;
+            if !(loss.to_f64() <= LARGEST_LOSS) {
+                return Err(Error::Diverged { what: "the loss of a batch", value: loss.to_f64() });
+            }
             correct(parameters, &mut self.gradient)?;
             optimiser.step(parameters, &self.gradient, learning_rate)?;
             parameters.take_statistics(&self.gradient)?;

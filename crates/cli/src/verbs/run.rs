@@ -26,7 +26,7 @@ pub(crate) struct Arguments {
     /// Change a key, such as federated.aggregation=rl-avg; may be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     overrides: Vec<Override>,
-    /// Seeds: 0..3 means 0, 1 and 2; 4 means seed 4 only.
+    /// Seeds: 0..3 means 0, 1 and 2; 0,4 means the seeds 0 and 4.
     #[arg(long)]
     seeds: Option<String>,
     /// Run folder (default: `runs/NAME-HASH`).

@@ -28,7 +28,7 @@ pub(crate) struct Arguments {
     /// Change a key; may be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     overrides: Vec<Override>,
-    /// Seeds: 0..3 means 0, 1 and 2; 4 means seed 4 only.
+    /// Seeds: 0..3 means 0, 1 and 2; 0,4 means the seeds 0 and 4.
     #[arg(long)]
     seeds: Option<String>,
     /// Folder for the runs and the report (default: `runs/sweep-NAME-KEY`).
@@ -40,6 +40,11 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
     let Arguments { name, over, .. } = arguments;
+    if over.key == "run.seeds" {
+        return Err(Failure::Usage(
+            "`run.seeds` cannot be swept, because seeds repeat an experiment: use `--seeds 0..3`".into(),
+        ));
+    }
     let changes = chosen::changes(&arguments.overrides, arguments.seeds.as_deref(), None)?;
     let (_, title) = chosen::config(name, &changes)?;
     let default = || Path::new("runs").join(format!("sweep-{title}-{}", over.key));

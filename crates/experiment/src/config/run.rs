@@ -9,7 +9,8 @@ use super::seeds::Seeds;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Run {
-    /// Seeds, one run each: a list, a range such as "0..10" (0 to 9), or one number.
+    /// Seeds, one run each: a list, a range such as "0..10" (0 to 9), one number, or text such as
+    /// "0,4,7..9".
     pub seeds: Seeds,
     /// Number of threads. 0: all cores. No result depends on it.
     #[schemars(range(max = 4096))]

@@ -59,7 +59,7 @@ impl Default for Seeds {
     }
 }
 
-/// `0..3` is 0, 1 and 2; `4` is one seed.
+/// `0..3` is 0, 1 and 2; `4` is one seed; `0,2,5..8` is a list of both.
 impl FromStr for Seeds {
     type Err = String;
 
@@ -69,17 +69,22 @@ impl FromStr for Seeds {
                 .parse::<u64>()
                 .map_err(|_| format!("`{}` is not a whole number of at least 0", text.trim()))
         };
-        let Some((first, end)) = text.split_once("..") else {
-            return Self::new(vec![number(text)?]);
-        };
-        let (first, end) = (number(first)?, number(end)?);
-        if first >= end {
-            return Err(format!("the range {first}..{end} is empty, because its end is excluded"));
+        let mut seeds = Vec::new();
+        for item in text.split(',') {
+            let Some((first, end)) = item.split_once("..") else {
+                seeds.push(number(item)?);
+                continue;
+            };
+            let (first, end) = (number(first)?, number(end)?);
+            if first >= end {
+                return Err(format!("the range {first}..{end} is empty, because its end is excluded"));
+            }
+            if end - first > MOST {
+                return Err(format!("the range {first}..{end} has {} seeds, more than {MOST}", end - first));
+            }
+            seeds.extend(first..end);
         }
-        if end - first > MOST {
-            return Err(format!("the range {first}..{end} has {} seeds, more than {MOST}", end - first));
-        }
-        Self::new((first..end).collect())
+        Self::new(seeds)
     }
 }
 
@@ -111,7 +116,7 @@ impl JsonSchema for Seeds {
         json_schema!({ "anyOf": [
             { "type": "array", "format": "seeds", "items": seed, "minItems": 1, "maxItems": MOST, "uniqueItems": true },
             seed,
-            { "type": "string", "format": "seeds", "pattern": r"^\s*\d+\s*(\.\.\s*\d+\s*)?$" },
+            { "type": "string", "format": "seeds", "pattern": r"^\s*\d+\s*(\.\.\s*\d+\s*)?(,\s*\d+\s*(\.\.\s*\d+\s*)?)*$" },
         ]})
     }
 }
@@ -125,6 +130,10 @@ mod tests {
         let seeds = |text: &str| text.parse::<Seeds>().map(|seeds| seeds.0);
         assert_eq!(seeds("0..3"), Ok(vec![0, 1, 2]));
         assert_eq!(seeds("4"), Ok(vec![4]));
+        assert_eq!(seeds("0,1, 2"), Ok(vec![0, 1, 2]));
+        assert_eq!(seeds("7,0..3"), Ok(vec![7, 0, 1, 2]));
+        assert_eq!(seeds("0..3,2").unwrap_err(), "seed 2 appears twice");
+        assert_eq!(seeds("0,").unwrap_err(), "`` is not a whole number of at least 0");
         assert_eq!(seeds("3..3").unwrap_err(), "the range 3..3 is empty, because its end is excluded");
         assert_eq!(seeds("a").unwrap_err(), "`a` is not a whole number of at least 0");
         assert_eq!(seeds("0..20000").unwrap_err(), "the range 0..20000 has 20000 seeds, more than 10000");

@@ -130,3 +130,19 @@ fn the_generator_makes_what_it_says() {
     }
     assert!(SyntheticTask::new(2, 3).client::<f64>(Seed(0), 0).is_err());
 }
+
+/// Weights that explode stop training while they are still finite numbers.
+#[test]
+fn an_absurd_learning_rate_diverges() {
+    let net = SpdNet::<f64>::new(SpdNetConfig::new(vec![8, 4], 3)).unwrap();
+    let examples = net.prepare(SyntheticTask::new(8, 3).trials(60).client(Seed(0), 0).unwrap()).unwrap();
+    let trials: Vec<usize> = (0..60).collect();
+    for rate in [1e12, 1e100, 1e300] {
+        let mut parameters = net.initial(Seed(0)).unwrap();
+        let mut optimiser = Optimiser::new(OptimiserConfig::default(), &parameters).unwrap();
+        let mut trainer = Trainer::new(&net, 16, 1).unwrap();
+        let stream = Seed(0).stream(Purpose::Shuffle);
+        let result = trainer.epoch(&mut parameters, &mut optimiser, rate, &examples, &trials, stream);
+        assert!(matches!(result, Err(fedspd_nn::Error::Diverged { .. })), "{rate}: {result:?}");
+    }
+}

@@ -10,6 +10,7 @@ use fedspd_eeg::{ChannelLook, Inspection, QualitySummary};
 use serde_json::{Value, json};
 
 use super::{Format, quality_json, with_making, write_json};
+use crate::counted::counted;
 use crate::failure::Failure;
 use crate::printable::printable;
 use crate::table::Table;
@@ -90,7 +91,7 @@ fn matlab(path: &Path, json: bool, out: &mut impl Write) -> Result<(), Failure> 
             &json!({ "format": "mat", "variables": variables.iter().map(facts).collect::<Value>() }),
         );
     }
-    writeln!(out, "{}: MATLAB level 5, {} variables\n", path.display(), variables.len())?;
+    writeln!(out, "{}: MATLAB level 5, {}\n", path.display(), counted(variables.len(), "variable"))?;
     let mut table = Table::new(2, &["variable", "class", "shape"]);
     for (name, class, shape) in variables {
         let shape: Vec<String> = shape.iter().map(usize::to_string).collect();
@@ -103,17 +104,17 @@ fn prepared(path: &Path, json: bool, out: &mut impl Write) -> Result<(), Failure
     let prepared = load(path)?;
     let (about, kind, shape, quality) = match &prepared {
         Prepared::Trials(trials) => {
-            (&trials.about, "trials", format!("{} samples each", trials.length()), None)
+            (&trials.about, "trial", format!("{} samples each", trials.length()), None)
         }
         Prepared::Covariances(covariances) => {
             let quality = QualitySummary::of(&covariances.quality()?);
-            (&covariances.about, "covariances", covariances.inputs.join("; "), quality)
+            (&covariances.about, "covariance", covariances.inputs.join("; "), quality)
         }
     };
     let counts = about.class_counts();
     if json {
         let facts = json!({
-            "format": "npz", "kind": kind, "trials": about.origins.len(), "subjects": about.subjects(), "channels": about.channels,
+            "format": "npz", "kind": format!("{kind}s"), "trials": about.origins.len(), "subjects": about.subjects(), "channels": about.channels,
             "classes": about.classes, "counts": counts, "sfreq": about.sfreq, "unit": about.unit, "of": shape,
             "quality": quality.map(quality_json),
         });
@@ -121,12 +122,12 @@ fn prepared(path: &Path, json: bool, out: &mut impl Write) -> Result<(), Failure
     }
     writeln!(
         out,
-        "{}: {} {kind} ({}) of {} subjects, {} channels, {} Hz, unit {}",
+        "{}: {} ({}) of {}, {}, {} Hz, unit {}",
         path.display(),
-        about.origins.len(),
+        counted(about.origins.len(), kind),
         printable(&shape),
-        about.subjects().len(),
-        about.channels.len(),
+        counted(about.subjects().len(), "subject"),
+        counted(about.channels.len(), "channel"),
         about.sfreq,
         about.unit
     )?;

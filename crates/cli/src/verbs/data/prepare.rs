@@ -14,6 +14,7 @@ use fedspd_manifold::SpdMetric;
 use serde_json::{Value, json};
 
 use super::{Chosen, Format, quality_json, report, with_making, write_json};
+use crate::counted::counted;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::printable::printable;
@@ -225,13 +226,13 @@ impl Done {
         let Self { plan, about, quality, seconds } = self;
         writeln!(
             out,
-            "{}: {} of {} trials, {} subjects, {} channels, {} samples, in {seconds:.1} s",
+            "{}: {} of {}, {}, {}, {}, in {seconds:.1} s",
             arguments.out.display(),
             kind(arguments),
-            about.origins.len(),
-            about.subjects().len(),
-            about.channels.len(),
-            plan.trial_length(),
+            counted(about.origins.len(), "trial"),
+            counted(about.subjects().len(), "subject"),
+            counted(about.channels.len(), "channel"),
+            counted(plan.trial_length(), "sample"),
         )?;
         for (class, count) in about.classes.iter().zip(about.class_counts()) {
             writeln!(out, "  {count:>6} {}", printable(class))?;
