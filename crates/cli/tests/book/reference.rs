@@ -61,12 +61,26 @@ fn section(text: &mut String, table: &str, value: &Value) {
         let default =
             if value["default"].is_null() { String::new() } else { format!(" = `{}`", value["default"]) };
         let description = value["description"].as_str().unwrap();
-        writeln!(text, "- **`{key}`**{default}: {description}{}", range(value)).unwrap();
+        item(text, "- ", &format!("**`{key}`**{default}: {description}{}", range(value)));
         for choice in value["oneOf"].as_array().into_iter().flatten() {
             let meaning = choice["description"].as_str().unwrap();
-            writeln!(text, "  - `{}`: {meaning}", choice["const"]).unwrap();
+            item(text, "  - ", &format!("`{}`: {meaning}", choice["const"]));
         }
     }
+}
+
+/// Writes an item of a list, wrapped at 100 characters.
+fn item(text: &mut String, mark: &str, content: &str) {
+    let (mut line, hanging) = (mark.trim_end().to_owned(), " ".repeat(mark.len()));
+    for word in content.split_whitespace() {
+        if line.chars().count() + 1 + word.chars().count() > 100 {
+            writeln!(text, "{line}").unwrap();
+            line = format!("{hanging}{word}");
+        } else {
+            line = format!("{line} {word}");
+        }
+    }
+    writeln!(text, "{line}").unwrap();
 }
 
 /// Returns the keys of a table of the template, commented out or not.
