@@ -43,6 +43,6 @@ pub use params::{Geometry, Layout, ParamSet, Parameter, Role, Scope, Space, Tens
 pub use seed::{Purpose, Seed, Stream, shuffle};
 pub use spdnet::{ClampReport, Examples, SpdNet, SpdNetConfig, SpdNetWorkspace, SpdTrials};
 pub use synthetic::{SyntheticEeg, SyntheticTask};
-pub use train::{Evaluation, Trainer};
+pub use train::{Evaluation, LARGEST_LOSS, Trainer};
 
 pub(crate) use error::check;

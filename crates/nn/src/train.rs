@@ -12,7 +12,7 @@ use crate::{Error, check};
 
 /// The largest loss of a batch. Logarithms of double-precision probabilities end near 745; a loss
 /// beyond this limit comes from weights that have exploded, though they are still finite.
-const LARGEST_LOSS: f64 = 1e6;
+pub const LARGEST_LOSS: f64 = 1e6;
 
 /// Trains and evaluates a network, with its working memory. A step allocates nothing after the
 /// largest batch.

@@ -11,7 +11,7 @@ const IDENTITY: &str = "identity";
 const CHECKPOINTS: &str = "checkpoints";
 const MODELS: &str = "models";
 const INTERPRETATION: &str = "interpretation";
-/// The name of that folder in runs of version 0.1 and before.
+/// The name of that folder in older runs.
 const FORMER_INTERPRETATION: &str = "portraits";
 
 /// The folder of a run, with all its seeds. A folder with a manifest is a run.

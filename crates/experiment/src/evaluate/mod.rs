@@ -8,4 +8,4 @@ mod scores;
 pub(crate) use interpretation::InterpretationData;
 pub use predict::Predictor;
 pub use saved_model::{ModelScores, evaluate_model, model_of_run};
-pub(crate) use scores::{Confusions, Predicted, RoundScores, Score, Validation, finals};
+pub(crate) use scores::{Confusions, Predicted, RoundScores, Score, Validation, confusion, finals};

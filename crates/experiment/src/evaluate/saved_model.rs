@@ -6,9 +6,10 @@ use fedspd_eeg::store::load;
 use fedspd_eeg::{About, Alignment};
 use fedspd_manifold::{Real, SpdMetric};
 use fedspd_nn::file::{self, Manifest};
-use fedspd_nn::{Architecture, Evaluation, InputShape, ParamSet, Trainer};
-use fedspd_run::{Confusion, ConfusionFault, RunFolder};
+use fedspd_nn::{Architecture, InputShape, ParamSet, Trainer};
+use fedspd_run::{Confusion, RunFolder};
 
+use super::scores::confusion;
 use crate::Error;
 use crate::config::{AlignKind, Mode};
 use crate::data::Content;
@@ -135,7 +136,8 @@ impl Visitor for Scores {
     fn visit<T: Real, N: Architecture<T>>(self, network: N) -> Result<ModelScores, Error> {
         let (shape, about) = (self.content.shape(), self.content.about().clone());
         let numbers = self.content.into_numbers();
-        let trials = N::trials(&shape, numbers.into_iter().map(T::from_f64).collect(), about.labels())?;
+        let labels = about.labels();
+        let trials = N::trials(&shape, numbers.into_iter().map(T::from_f64).collect(), labels.clone())?;
         let (examples, parameters) = (network.prepare(trials)?, self.parameters.cast::<T>());
         let mut trainer = Trainer::new(&network, 64, 1)?;
         let InputShape { classes, .. } = shape;
@@ -145,7 +147,7 @@ impl Visitor for Scores {
             let mut parameters = parameters.clone();
             network.calibrate(&mut parameters, &examples, &own)?;
             let evaluation = trainer.evaluate(&parameters, &examples, &own)?;
-            let confusion = confusion(&about, &own, &evaluation)?;
+            let confusion = confusion(classes, &labels, &own, &evaluation)?;
             all.merge(&confusion)?;
             loss += evaluation.loss * own.len() as f64 / about.origins.len() as f64;
             subjects.push((subject.to_owned(), confusion));
@@ -153,17 +155,4 @@ impl Visitor for Scores {
         let calibrated = self.calibrated;
         Ok(ModelScores { classes: about.classes.clone(), confusion: all, loss, subjects, calibrated })
     }
-}
-
-/// Computes the confusion matrix of some trials.
-pub(crate) fn confusion(
-    about: &About,
-    trials: &[usize],
-    evaluation: &Evaluation,
-) -> Result<Confusion, ConfusionFault> {
-    let mut confusion = Confusion::new(about.classes.len());
-    for (&trial, &predicted) in trials.iter().zip(&evaluation.predictions) {
-        confusion.add(about.origins[trial].label, predicted)?;
-    }
-    Ok(confusion)
 }

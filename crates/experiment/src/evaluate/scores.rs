@@ -2,7 +2,7 @@
 
 use fedspd_eeg::About;
 use fedspd_nn::Evaluation;
-use fedspd_run::Confusion;
+use fedspd_run::{Confusion, ConfusionFault};
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
@@ -191,4 +191,18 @@ fn best_by_validation(history: &[PastRound]) -> Vec<Score> {
         let score = |metric, value| Score::pooled("test", metric, value);
         vec![score("best_val_macro_f1", test), score("best_val_round", round.into())]
     })
+}
+
+/// The confusion matrix of some trials. `labels` are those of all trials.
+pub(crate) fn confusion(
+    classes: usize,
+    labels: &[usize],
+    trials: &[usize],
+    evaluation: &Evaluation,
+) -> Result<Confusion, ConfusionFault> {
+    let mut confusion = Confusion::new(classes);
+    for (&trial, &predicted) in trials.iter().zip(&evaluation.predictions) {
+        confusion.add(labels[trial], predicted)?;
+    }
+    Ok(confusion)
 }

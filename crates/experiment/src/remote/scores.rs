@@ -1,13 +1,10 @@
 //! The scores of a model on a site's trials, as the parts of a message.
 
 use fedspd_federated::{Fault, Kind, Message, Numbers, Part, PartSpec};
+use fedspd_nn::LARGEST_LOSS;
 use fedspd_run::Confusion;
 
 use super::introduction::{Counts, fits};
-
-/// Largest plausible loss. Logarithms of double-precision probabilities end near 745. A diverging
-/// network may reach thousands.
-const LARGEST_LOSS: f64 = 1e6;
 
 /// The splits that a site may score.
 const SPLITS: [&str; 2] = ["validation", "test"];

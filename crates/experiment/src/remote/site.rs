@@ -6,7 +6,6 @@ use fedspd_eeg::prepare::Progress;
 use fedspd_federated::{Exchange, Message, Shard};
 use fedspd_manifold::Real;
 use fedspd_nn::{Architecture, InputShape, Seed};
-use fedspd_run::Confusion;
 
 use super::cache::{Cache, InputNumbers, PreparedTrials};
 use super::identity::Identity;
@@ -16,6 +15,7 @@ use super::state::SiteStates;
 use super::worker::{NewWorker, SiteWork};
 use crate::config::Config;
 use crate::data::Content;
+use crate::evaluate::confusion;
 use crate::split::Design;
 use crate::train::{Experiment, Inputs, Visitor, in_pool, threads, with_network};
 use crate::{Error, Observer};
@@ -127,10 +127,7 @@ impl Site {
         let state = SiteStates::new(&self.state, run, self.number).read(since)?;
         let scores = |trials: &[usize]| -> Result<Option<SplitScores>, Error> {
             let Some(evaluation) = self.work.evaluate(model, &state, trials)? else { return Ok(None) };
-            let mut confusion = Confusion::new(self.facts.classes.len());
-            for (&trial, &predicted) in trials.iter().zip(&evaluation.predictions) {
-                confusion.add(self.labels[trial], predicted)?;
-            }
+            let confusion = confusion(self.facts.classes.len(), &self.labels, trials, &evaluation)?;
             Ok(Some(SplitScores { loss: evaluation.loss, confusion }))
         };
         let validation = if validated { scores(&self.shard.validation)? } else { None };
