@@ -49,15 +49,7 @@ impl Error {
                 Some("leave the subject out, or resample its files with another program".into())
             }
             Self::Rate { .. } => Some("leave the subject out, or resample with --resample".into()),
-            Self::File { source, .. } => match source.kind() {
-                ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
-                    Some("choose a folder that you may use, or ask for permission".into())
-                }
-                ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
-                    Some("make room on the disk, or choose another one".into())
-                }
-                _ => None,
-            },
+            Self::File { source, .. } => fedspd_run::disk_hint(source).map(str::to_owned),
             Self::NoFiles { .. } => Some(
                 "pass the folder with --root; `files` in the definition sets the file names".into(),
             ),

@@ -1,7 +1,6 @@
 //! Reports: from runs to files.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use fedspd_run::atomic;
@@ -129,8 +128,7 @@ impl Report {
         for (name, text) in self.files(formats) {
             let path = folder.join(name);
             if let Some(parent) = path.parent() {
-                fs::create_dir_all(parent)
-                    .map_err(|source| fedspd_run::Error::File { path: parent.to_owned(), source })?;
+                atomic::create_folder(parent)?;
             }
             atomic::write(&path, text.as_bytes())?;
         }

@@ -107,7 +107,7 @@ impl Error {
                 "the file was changed or damaged after the run; restore it, or run again in a new folder"
                     .into(),
             ),
-            Self::File { .. } => None,
+            Self::File { source, .. } => disk_hint(source).map(str::to_owned),
         }
     }
 
@@ -119,5 +119,19 @@ impl Error {
     /// Adds the path to a JSON error.
     pub(crate) fn json(path: &Path) -> impl FnOnce(serde_json::Error) -> Self {
         |source| Self::Json { path: path.to_owned(), source }
+    }
+}
+
+/// Returns a hint for an error of the disk, if there is one.
+pub fn disk_hint(error: &std::io::Error) -> Option<&'static str> {
+    use std::io::ErrorKind;
+    match error.kind() {
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+            Some("choose a folder that you may use, or ask for permission")
+        }
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+            Some("make room on the disk, or choose another one")
+        }
+        _ => None,
     }
 }

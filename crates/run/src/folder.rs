@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::{Error, FolderLock};
+use crate::{Error, FolderLock, atomic};
 
 const MANIFEST: &str = "manifest.json";
 const LOCK: &str = ".lock";
@@ -72,24 +72,29 @@ impl RunFolder {
         FolderLock::take(&self.root, &self.root.join(LOCK))
     }
 
+    /// Locks the folder and removes the temporary files of a killed process.
+    ///
+    /// # Errors
+    /// As [`lock`](Self::lock); when a temporary file cannot be removed.
+    pub fn reopen(&self) -> Result<FolderLock, Error> {
+        let lock = self.lock()?;
+        for name in ["", CHECKPOINTS, MODELS, INTERPRETATION, FORMER_INTERPRETATION] {
+            let folder = self.root.join(name);
+            atomic::remove_partials(&folder).map_err(Error::file(&folder))?;
+        }
+        Ok(lock)
+    }
+
     /// The temporary folder in which a run is set up.
     fn beginning(&self) -> Result<PathBuf, Error> {
-        let path = std::path::absolute(&self.root).map_err(Error::file(&self.root))?;
-        let name = path.file_name().ok_or_else(|| {
-            Error::file(&self.root)(std::io::Error::new(
-                std::io::ErrorKind::InvalidInput,
-                "not the name of a folder",
-            ))
-        })?;
-        let mut beginning = std::ffi::OsString::from(".");
-        beginning.push(name);
-        beginning.push(".partial");
-        Ok(path.with_file_name(beginning))
+        std::path::absolute(&self.root)
+            .and_then(|path| atomic::partial(&path))
+            .map_err(Error::file(&self.root))
     }
 
     /// Locks the temporary folder, removes leftovers of a killed run, and creates the subfolders.
     fn set_up(&self) -> Result<FolderLock, Error> {
-        fs::create_dir_all(&self.root).map_err(Error::file(&self.root))?;
+        atomic::create_folder(&self.root)?;
         let lock = self.lock()?;
         for entry in fs::read_dir(&self.root).map_err(Error::file(&self.root))? {
             let path = entry.map_err(Error::file(&self.root))?.path();
@@ -100,7 +105,7 @@ impl RunFolder {
             }
         }
         for path in [CHECKPOINTS, MODELS, INTERPRETATION].map(|name| self.root.join(name)) {
-            fs::create_dir(&path).map_err(Error::file(&path))?;
+            atomic::create_folder(&path)?;
         }
         Ok(lock)
     }
@@ -110,7 +115,7 @@ impl RunFolder {
             // It is empty: other folders were refused.
             fs::remove_dir(&folder.root).map_err(Error::file(&folder.root))?;
         }
-        fs::rename(&self.root, &folder.root).map_err(Error::file(&folder.root))
+        atomic::rename(&self.root, &folder.root).map_err(Error::file(&folder.root))
     }
 
     /// Opens the folder of an existing run.

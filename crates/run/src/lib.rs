@@ -34,7 +34,7 @@ mod shards;
 
 pub use confusion::{Confusion, ConfusionFault};
 pub use csv::CsvFault;
-pub use error::Error;
+pub use error::{Error, disk_hint};
 pub use event::{DroppedClient, Event, LayerReport, Metric, Round};
 pub use event_log::EventLog;
 pub use folder::{Engine, RunFolder};

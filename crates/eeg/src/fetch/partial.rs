@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use fedspd_run::atomic;
 use sha2::Sha256;
 
 use super::checksum::hash;
@@ -89,12 +90,7 @@ impl PartialFile {
     pub(super) fn rename(&self, target: &Path) -> Result<(), Error> {
         let flushed = File::options().append(true).open(&self.data).and_then(|file| file.sync_all());
         flushed.map_err(Error::file(&self.data))?;
-        fs::rename(&self.data, target).map_err(Error::file(target))?;
-        // Flushes the new name as well, where folders can be flushed. A crash may lose the name,
-        // but leaves no incomplete file.
-        if let Some(Ok(folder)) = target.parent().map(File::open) {
-            let _ = folder.sync_all();
-        }
+        atomic::rename(&self.data, target).map_err(Error::file(target))?;
         self.discard()
     }
 }

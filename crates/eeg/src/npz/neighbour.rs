@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use fedspd_run::atomic;
+
 /// The number of attempts to create a file that other processes remove.
 const ATTEMPTS: usize = 100;
 /// The number of links followed, as on common systems.
@@ -59,7 +61,7 @@ impl Neighbour {
         // unlocked file looks like a leftover.
         let file = output.file.into_inner().map_err(io::IntoInnerError::into_error)?;
         file.sync_all()?;
-        fs::rename(&self.path, &self.target)?;
+        atomic::rename(&self.path, &self.target)?;
         // Nothing is left to remove.
         self.path = PathBuf::new();
         Ok(())

@@ -47,7 +47,7 @@ impl Recorder {
     /// Opens the folder of a run of this engine, to resume it.
     pub(crate) fn open(path: &Path, engine: Engine) -> Result<Self, Error> {
         let folder = RunFolder::open(path)?;
-        let lock = folder.lock()?;
+        let lock = folder.reopen()?;
         if folder.engine() != engine {
             return Err(Error::OtherEngine { path: path.to_owned(), engine: folder.engine() });
         }

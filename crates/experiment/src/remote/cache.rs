@@ -14,6 +14,7 @@ use std::time::SystemTime;
 
 use fedspd_federated::Shard;
 use fedspd_manifold::Real;
+use fedspd_run::atomic;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -122,7 +123,7 @@ impl Cache {
         let own = path.with_extension(format!("{}.trials", std::process::id()));
         sealed::write(&own, MAGIC, trials)?;
         let refused = |source| fedspd_run::Error::File { path: path.to_owned(), source };
-        fs::rename(&own, path).map_err(refused)?;
+        atomic::rename(&own, path).map_err(refused)?;
         self.evict(path)
     }
 

@@ -100,6 +100,26 @@ fn a_folder_has_one_writer() {
     run.lock().unwrap();
 }
 
+/// A process that resumes a run removes the temporary files of a killed one, and nothing else.
+#[test]
+fn a_reopened_folder_has_no_temporary_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let (run, lock) = RunFolder::create(folder.path().join("run"), nothing).unwrap();
+    let leftovers = [".results.csv.partial", "checkpoints/.seed-0.ckpt.partial", "models/.a.partial"];
+    let others = ["notes.partial", ".hidden", "report/.mine.partial"];
+    fs::create_dir(run.report()).unwrap();
+    for name in leftovers.iter().chain(&others) {
+        fs::write(run.root().join(name), "").unwrap();
+    }
+    // Another process may be writing them.
+    assert!(matches!(run.reopen().unwrap_err(), Error::InUse { .. }));
+    assert!(leftovers.iter().all(|name| run.root().join(name).exists()));
+    drop(lock);
+    let _lock = run.reopen().unwrap();
+    assert!(leftovers.iter().all(|name| !run.root().join(name).exists()));
+    assert!(others.iter().all(|name| run.root().join(name).exists()));
+}
+
 #[allow(clippy::unnecessary_wraps)] // as a folder is filled
 fn nothing(_: &RunFolder) -> Result<(), Error> {
     Ok(())
