@@ -5,16 +5,28 @@ use std::path::Path;
 
 use fedspd_experiment::{Ended, Headline, headline, resume_command};
 use fedspd_run::{ResultTable, Summary};
+use serde::Serialize;
 use serde_json::json;
 
 use crate::failure::Failure;
 use crate::table::Table;
 use crate::verbs::data::{Format, write_json};
 
-/// Formats mean and standard deviation over seeds in percent.
+/// The result of a run in JSON: the keys of `summary.json`, with folder and seeds.
+#[derive(Serialize)]
+struct Outcome<'a> {
+    folder: String,
+    seeds: &'a [u64],
+    #[serde(flatten)]
+    headline: Headline,
+}
+
+/// Formats mean and standard deviation over seeds in percent; a dash if there is no score.
 pub(crate) fn percent(summary: &Summary) -> String {
     let Summary { mean, std, .. } = *summary;
-    if std.is_nan() {
+    if mean.is_nan() {
+        "–".into()
+    } else if std.is_nan() {
         format!("{:.1}", 100.0 * mean)
     } else {
         format!("{:.1} ± {:.1}", 100.0 * mean, 100.0 * std)
@@ -33,23 +45,12 @@ pub(crate) fn write(
     if let Ended::Interrupted { round, .. } = ended {
         return Err(Failure::Interrupted { round, resume: resume_command(folder) });
     }
-    let Headline { macro_f1, mean_client, worst_client, accuracy, kappa, held_out, feasibility_error } =
-        headline(results);
+    let headline = headline(results);
     if format == Format::Json {
-        let summary = |summary: Summary| {
-            let std = if summary.std.is_nan() { None } else { Some(summary.std) };
-            json!({ "mean": summary.mean, "std": std, "seeds": summary.count })
-        };
-        let unseen = if held_out.count > 0 { Some(summary(held_out)) } else { None };
-        return write_json(
-            out,
-            &json!({
-                "folder": folder.display().to_string(), "seeds": seeds, "macro_f1": summary(macro_f1), "mean_client_f1": summary(mean_client),
-                "worst_client_f1": summary(worst_client), "accuracy": summary(accuracy), "kappa": summary(kappa), "held_out_f1": unseen,
-                "feasibility_error": feasibility_error,
-            }),
-        );
+        return write_json(out, &json!(Outcome { folder: folder.display().to_string(), seeds, headline }));
     }
+    let Headline { macro_f1, mean_client, worst_client, accuracy, kappa, held_out, feasibility_error } =
+        headline;
     let many = if seeds.len() > 1 {
         format!(", mean ± standard deviation over {} seeds", seeds.len())
     } else {
@@ -69,7 +70,9 @@ pub(crate) fn write(
     if held_out.count > 0 {
         table.row(vec!["macro-F1, held-out subjects".into(), percent(&held_out)]);
     }
-    table.row(vec!["|WᵀW − I|, largest".into(), format!("{feasibility_error:.1e}")]);
+    if let Some(error) = feasibility_error {
+        table.row(vec!["|WᵀW − I|, largest".into(), format!("{error:.1e}")]);
+    }
     table.write(out)?;
     if let Some(note) = held_out_note {
         writeln!(out, "\nHeld-out subjects: {note}.")?;

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 fn command(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(assert_cmd::cargo::cargo_bin!("fedspd"));
@@ -189,10 +189,14 @@ fn a_run_is_looked_ahead_to_run_and_tried() {
             "json",
         ],
     );
-    assert_eq!(result["macro_f1"]["seeds"], 3);
+    assert_eq!((&result["macro_f1"]["count"], &result["seeds"]), (&json!(3), &json!([0, 1, 2])));
     assert!(result["macro_f1"]["mean"].as_f64().unwrap() > 0.2 && result["macro_f1"]["std"].is_number());
     let run = result["folder"].as_str().unwrap();
     assert!(run.starts_with("runs/small-") && at.join(run).join("results.csv").exists(), "{run}");
+    let mut shared = result.as_object().unwrap().clone();
+    shared.retain(|key, _| !["folder", "seeds"].contains(&key.as_str()));
+    let summary = fs::read_to_string(at.join(run).join("summary.json")).unwrap();
+    assert_eq!(Value::Object(shared), serde_json::from_str::<Value>(&summary).unwrap());
     let (code, _, err) = fedspd(at, &["run", "small.toml", "--out", run, "--quiet"]);
     assert!(code == 1 && err.contains("already holds a run") && err.contains("fedspd resume"), "{err}");
     let (code, _, err) = fedspd(at, &["eval", run, "--data", "x.npz"]);
@@ -362,4 +366,26 @@ fn mistakes_have_one_sentence_and_a_code() {
         code == 1 && err.contains("% of the eigenvalues are below the threshold") && err.contains("hint: "),
         "{err}"
     );
+}
+
+/// The distance from orthonormal columns is shown only for networks that have such columns.
+#[test]
+fn eegnet_has_no_orthonormality() {
+    let folder = folder();
+    let run = |changes: &[&str]| {
+        let mut words = vec!["run", "small.toml", "--quiet", "--seeds", "0", "--set", "federated.rounds=1"];
+        words.extend(changes.iter().flat_map(|change| ["--set", change]));
+        let (code, out, err) = fedspd(folder.path(), &words);
+        assert_eq!((code, &*err), (0, ""), "{out}");
+        let (_, run) = out.trim_end().rsplit_once("Run folder: ").unwrap();
+        let (code, _, err) = fedspd(folder.path(), &["report", run]);
+        assert_eq!((code, &*err), (0, ""));
+        let run = folder.path().join(run);
+        let summary = fs::read_to_string(run.join("summary.json")).unwrap();
+        let summary: Value = serde_json::from_str(&summary).unwrap();
+        let page = fs::read_to_string(run.join("report/report.html")).unwrap();
+        (out.contains("WᵀW"), page.contains("WᵀW"), summary["feasibility_error"].is_number())
+    };
+    assert_eq!(run(&[]), (true, true, true));
+    assert_eq!(run(&["model.kind=eegnet", "data.generated.samples=128"]), (false, false, false));
 }

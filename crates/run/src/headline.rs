@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Error, ResultRow, ResultTable, json, number};
 
 /// Main scores of the final models, over seeds. All of them can be computed from the results.
+/// `summary.json` and `fedspd run --format json` have these keys.
 ///
 /// A number that is not finite is written as `null` and read as NaN.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -24,9 +25,8 @@ pub struct Headline {
     pub kappa: Summary,
     /// Macro-F1 of held-out subjects; its count is 0 if there are none.
     pub held_out: Summary,
-    /// The largest `|W^T W - I|` of the final models.
-    #[serde(with = "number")]
-    pub feasibility_error: f64,
+    /// The largest `|W^T W - I|` of the final models; none without Stiefel parameters.
+    pub feasibility_error: Option<f64>,
 }
 
 /// Mean and spread of a number over seeds or clients.
@@ -81,11 +81,15 @@ pub fn headline(table: &ResultTable) -> Headline {
         accuracy: over_seeds("pooled", "test", "final_accuracy"),
         kappa: over_seeds("pooled", "test", "final_kappa"),
         held_out: over_seeds("pooled", "held-out", "final_macro_f1"),
-        feasibility_error: table
-            .values("pooled", "model", "final_feasibility_error")
-            .into_iter()
-            .fold(0.0, f64::max),
+        feasibility_error: feasibility_error(table),
     }
+}
+
+/// Returns the largest distance from orthonormal columns. Only a network without Stiefel parameters
+/// has exactly zero.
+fn feasibility_error(table: &ResultTable) -> Option<f64> {
+    let errors = table.values("pooled", "model", "final_feasibility_error");
+    errors.into_iter().reduce(f64::max).filter(|&largest| largest != 0.0)
 }
 
 /// Computes the macro-F1 on the pooled validation trials in the last round of each seed, over

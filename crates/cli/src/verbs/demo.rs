@@ -92,7 +92,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
                 percent(&macro_f1),
                 percent(&mean_client),
                 percent(&worst_client),
-                format!("{feasibility_error:.1e}"),
+                feasibility_error.map_or("–".into(), |error| format!("{error:.1e}")),
                 format!("{:.1} s", start.elapsed().as_secs_f64()),
             ]);
         }

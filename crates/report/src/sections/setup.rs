@@ -85,12 +85,11 @@ fn of(run: &LoadedRun) -> Vec<(&'static str, String)> {
     if run.is_federated() {
         facts.push(("client weights", manifest.weights.clone()));
     }
+    facts.push(("seeds", seeds(run)));
+    if let Some(error) = run.headline().feasibility_error {
+        facts.push(("orthonormality", format!("largest |WᵀW − I| of a final model {error:.1e}")));
+    }
     facts.extend([
-        ("seeds", seeds(run)),
-        (
-            "orthonormality",
-            format!("largest |WᵀW − I| of a final model {:.1e}", run.headline().feasibility_error),
-        ),
         (
             "time",
             manifest.wall_seconds.map_or("not known".into(), |seconds| {

@@ -151,12 +151,15 @@ fn a_headline_comes_back() {
         accuracy: summary(0.7),
         kappa: summary(-0.2),
         held_out: none,
-        feasibility_error: 1.3e-15,
+        feasibility_error: Some(1.3e-15),
     };
     headline.write(&path).unwrap();
     let found = Headline::read(&path).unwrap();
     assert!(found.held_out.mean.is_nan() && found.held_out.std.is_nan());
     assert_eq!(Headline { held_out: summary(0.0), ..found }, Headline { held_out: summary(0.0), ..headline });
+    let flat = Headline { feasibility_error: None, ..headline };
+    flat.write(&path).unwrap();
+    assert_eq!(Headline::read(&path).unwrap().feasibility_error, None);
     std::fs::write(&path, "{}").unwrap();
     assert!(Headline::read(&path).unwrap_err().to_string().contains("missing field"));
 }
