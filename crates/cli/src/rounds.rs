@@ -42,11 +42,11 @@ pub(crate) struct Rounds {
 
 impl Observer for Rounds {
     fn round(&mut self, progress: &RoundProgress) {
-        let RoundProgress { seed, round, rounds, clients, learning_rate, validation_f1, test_f1 } = *progress;
+        let RoundProgress { unit, round, rounds, clients, learning_rate, validation_f1, test_f1 } = *progress;
         let percent =
             |score: Option<f64>| score.map_or("–".to_owned(), |score| format!("{:.1}", 100.0 * score));
         let text = format!(
-            "seed {seed}, round {round} of {rounds}, {clients} client{}, validation F1 {}",
+            "{unit}, round {round} of {rounds}, {clients} client{}, validation F1 {}",
             if clients == 1 { "" } else { "s" },
             percent(validation_f1)
         );
@@ -56,7 +56,7 @@ impl Observer for Rounds {
         }
         self.bar.message(text.clone());
         self.bar.advance_with(&text, &json!({
-            "seed": seed, "round": round, "rounds": rounds, "clients": clients, "learning_rate": learning_rate,
+            "seed": unit.seed, "fold": unit.fold, "stage": unit.stage, "round": round, "rounds": rounds, "clients": clients, "learning_rate": learning_rate,
             "validation_f1": validation_f1, "test_f1": test_f1,
         }));
     }

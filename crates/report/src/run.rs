@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use fedspd_run::{
-    Event, EventLog, Headline, Interpretation, Manifest, ResultTable, Round, RunFolder, Shards, Summary,
-    headline, summary,
+    Event, EventLog, Headline, Interpretation, Manifest, ResultRow, ResultTable, Round, RunFolder,
+    SeedShards, Shards, Summary, Unit, headline, summary,
 };
 
 use crate::Error;
@@ -29,8 +29,8 @@ pub struct LoadedRun {
     pub results: ResultTable,
     /// The trials of each client.
     pub shards: Shards,
-    /// The interpretation of the network, from the first seed that has one, with that seed.
-    pub interpretation: Option<(u64, Interpretation)>,
+    /// The interpretation of the network, from the first seed and fold that has one.
+    pub interpretation: Option<(Unit, Interpretation)>,
 }
 
 /// A quantity by round: mean and standard deviation over seeds.
@@ -52,7 +52,8 @@ impl LoadedRun {
             return Err(Error::NothingDone { path: path.to_owned() });
         }
         let shards = Shards::read(&folder.shards())?;
-        agree(&folder.shards(), "seeds", shards.seeds.len(), manifest.seeds.len())?;
+        let seeds: BTreeSet<u64> = shards.seeds.iter().map(|shards| shards.seed).collect();
+        agree(&folder.shards(), "seeds", seeds.len(), manifest.seeds.len())?;
         let config_path = folder.config();
         let text = std::fs::read_to_string(&config_path)
             .map_err(|source| fedspd_run::Error::File { path: config_path.clone(), source })?;
@@ -66,11 +67,11 @@ impl LoadedRun {
                 _ => {}
             }
         }
-        // Curves leave out unfinished seeds, because these have no final score yet.
-        let done: BTreeSet<u64> =
-            results.rows.iter().filter(|row| row.metric.starts_with("final_")).map(|row| row.seed).collect();
-        rounds.retain(|round| done.contains(&round.seed));
-        let interpretation = interpretation(&folder, &manifest)?;
+        // Curves leave out unfinished seeds and folds, because these have no final score yet.
+        let done: BTreeSet<Unit> =
+            results.rows.iter().filter(|row| row.metric.starts_with("final_")).map(ResultRow::unit).collect();
+        rounds.retain(|round| done.contains(&round.unit.trained()));
+        let interpretation = interpretation(&folder, &manifest, &shards)?;
         let mut run = Self {
             label: String::new(),
             style: 0,
@@ -166,7 +167,8 @@ impl LoadedRun {
     /// A final metric of each client over seeds, by client index.
     pub(crate) fn by_client(&self, metric: &str) -> Vec<Summary> {
         let mut values = vec![Vec::new(); self.clients()];
-        for row in self.results.rows.iter().filter(|row| row.split == "test" && row.metric == metric) {
+        let wanted = |row: &&ResultRow| row.fold.is_none() && row.split == "test" && row.metric == metric;
+        for row in self.results.rows.iter().filter(wanted) {
             if let Some(values) =
                 self.client_place(row.seed, &row.client).and_then(|place| values.get_mut(place))
             {
@@ -191,11 +193,14 @@ impl LoadedRun {
     }
 }
 
-fn interpretation(folder: &RunFolder, manifest: &Manifest) -> Result<Option<(u64, Interpretation)>, Error> {
-    let Some(&seed) = manifest.seeds.iter().find(|&&seed| folder.interpretation(seed).is_file()) else {
-        return Ok(None);
-    };
-    let path = folder.interpretation(seed);
+fn interpretation(
+    folder: &RunFolder,
+    manifest: &Manifest,
+    shards: &Shards,
+) -> Result<Option<(Unit, Interpretation)>, Error> {
+    let mut units = shards.seeds.iter().map(SeedShards::unit);
+    let Some(unit) = units.find(|&unit| folder.interpretation(unit).is_file()) else { return Ok(None) };
+    let path = folder.interpretation(unit);
     let interpretation = Interpretation::read(&path)?;
     for input in &interpretation.inputs {
         for pattern in input.columns.iter().chain(&input.classes) {
@@ -213,7 +218,7 @@ fn interpretation(folder: &RunFolder, manifest: &Manifest) -> Result<Option<(u64
     agree(&path, "classes of trials", interpretation.plane.classes.len(), interpretation.plane.points.len())?;
     let largest = interpretation.plane.classes.iter().max().map_or(0, |class| class + 1);
     agree(&path, "classes", largest.max(manifest.classes.len()), manifest.classes.len())?;
-    Ok(Some((seed, interpretation)))
+    Ok(Some((unit, interpretation)))
 }
 
 fn agree(path: &Path, what: &'static str, found: usize, expected: usize) -> Result<(), Error> {

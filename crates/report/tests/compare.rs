@@ -167,7 +167,7 @@ impl Made {
             let seeds = self.seeds.iter().map(|&seed| {
                 let [first, second] = (self.subjects)(seed);
                 let clients = vec![shard("client 1", first), shard("client 2", second)];
-                SeedShards { seed, clients, held_out: Vec::new() }
+                SeedShards { seed, fold: None, clients, held_out: Vec::new() }
             });
             Shards { classes: vec![], seeds: seeds.collect() }.write(&folder.shards())?;
             atomic::write(&folder.events(), b"")?;
@@ -218,6 +218,7 @@ impl Made {
                 participation: 1.0,
                 align: "none".into(),
                 seed,
+                fold: None,
                 round: 3,
                 client: client.into(),
                 split: "test".into(),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::number;
+use crate::{Unit, number};
 
 /// One line of the log: a JSON object with its kind in `event`.
 ///
@@ -22,17 +22,19 @@ pub enum Event {
         /// Its text.
         text: String,
     },
-    /// A seed resumes from its checkpoint.
+    /// A unit resumes from its checkpoint.
     Resumed {
-        /// The seed.
-        seed: u64,
+        /// The unit.
+        #[serde(flatten)]
+        unit: Unit,
         /// The last finished round.
         round: u32,
     },
     /// The run was asked to stop.
     Interrupted {
-        /// The seed.
-        seed: u64,
+        /// The unit under way.
+        #[serde(flatten)]
+        unit: Unit,
         /// The last finished round.
         round: u32,
     },
@@ -40,13 +42,14 @@ pub enum Event {
     Finished,
 }
 
-/// A round of a seed, as seen by the server.
+/// A round of a unit, as seen by the server.
 ///
 /// A number that is not finite is written as `null` and read as NaN.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Round {
-    /// The seed.
-    pub seed: u64,
+    /// The unit.
+    #[serde(flatten)]
+    pub unit: Unit,
     /// The round, counted from 1.
     pub round: u32,
     /// The learning rate of the clients.

@@ -4,7 +4,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use crate::{Error, Event, atomic};
+use crate::{Error, Event, Unit, atomic};
 
 /// A log that events are appended to, one line each.
 ///
@@ -52,17 +52,18 @@ impl EventLog {
         self.file.sync_data().map_err(Error::file(&self.path))
     }
 
-    /// Removes the rounds of a seed after the given one (all for 0, because rounds count from 1).
+    /// Removes the rounds of a unit after the given one (all for 0, because rounds count from 1).
     /// Every other line stays the same, byte for byte.
     ///
     /// # Errors
     /// When a line is not an event, or the file cannot be read or written; it then stays unchanged.
-    pub fn truncate_after(&mut self, seed: u64, round: u32) -> Result<(), Error> {
+    pub fn truncate_after(&mut self, unit: impl Into<Unit>, round: u32) -> Result<(), Error> {
+        let unit = unit.into();
         let bytes = fs::read(&self.path).map_err(Error::file(&self.path))?;
         let mut kept = Vec::with_capacity(bytes.len());
         for (place, line) in whole(&bytes).into_iter().enumerate() {
             match parse(&self.path, place, line)? {
-                Event::Round(event) if event.seed == seed && event.round > round => {}
+                Event::Round(event) if event.unit == unit && event.round > round => {}
                 _ => kept.extend_from_slice(line),
             }
         }

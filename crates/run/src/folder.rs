@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::{Error, FolderLock, atomic};
+use crate::{Error, FolderLock, Unit, atomic};
 
 const MANIFEST: &str = "manifest.json";
 const LOCK: &str = ".lock";
@@ -179,21 +179,21 @@ impl RunFolder {
         self.root.join(IDENTITY)
     }
 
-    /// Path of the checkpoint of a seed.
-    pub fn checkpoint(&self, seed: u64) -> PathBuf {
-        self.root.join(CHECKPOINTS).join(format!("seed-{seed}.ckpt"))
+    /// Path of the checkpoint of a unit.
+    pub fn checkpoint(&self, unit: impl Into<Unit>) -> PathBuf {
+        self.root.join(CHECKPOINTS).join(format!("{}.ckpt", unit.into().slug()))
     }
 
-    /// Path of the trained model of a seed.
-    pub fn model(&self, seed: u64) -> PathBuf {
-        self.root.join(MODELS).join(format!("seed-{seed}.safetensors"))
+    /// Path of the trained model of a unit, whatever its stage.
+    pub fn model(&self, unit: impl Into<Unit>) -> PathBuf {
+        self.root.join(MODELS).join(format!("{}.safetensors", unit.into().trained().slug()))
     }
 
-    /// Path of the [`Interpretation`](crate::Interpretation) of a seed's network.
-    pub fn interpretation(&self, seed: u64) -> PathBuf {
+    /// Path of the [`Interpretation`](crate::Interpretation) of a unit's network.
+    pub fn interpretation(&self, unit: impl Into<Unit>) -> PathBuf {
         let former = self.root.join(FORMER_INTERPRETATION);
         let folder = if former.is_dir() { former } else { self.root.join(INTERPRETATION) };
-        folder.join(format!("seed-{seed}.json"))
+        folder.join(format!("{}.json", unit.into().trained().slug()))
     }
 
     /// The engine of the run. Runs over Flower have an identity, by which sites keep their states.

@@ -27,6 +27,10 @@ pub struct Headline {
     pub held_out: Summary,
     /// The largest `|W^T W - I|` of the final models; none without Stiefel parameters.
     pub feasibility_error: Option<f64>,
+    /// Macro-F1 of single folds, over folds and seeds; none without folds. The other scores pool
+    /// the test trials of all folds first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub single_folds: Option<Summary>,
 }
 
 /// Mean and spread of a number over seeds or clients.
@@ -82,6 +86,10 @@ pub fn headline(table: &ResultTable) -> Headline {
         kappa: over_seeds("pooled", "test", "final_kappa"),
         held_out: over_seeds("pooled", "held-out", "final_macro_f1"),
         feasibility_error: feasibility_error(table),
+        single_folds: {
+            let folds = table.values_of_folds("pooled", "test", "final_macro_f1");
+            (!folds.is_empty()).then(|| summary(&folds))
+        },
     }
 }
 
@@ -92,14 +100,14 @@ fn feasibility_error(table: &ResultTable) -> Option<f64> {
     errors.into_iter().reduce(f64::max).filter(|&largest| largest != 0.0)
 }
 
-/// Computes the macro-F1 on the pooled validation trials in the last round of each seed, over
-/// seeds. Hyper-parameters may be chosen by it.
+/// Computes the macro-F1 on the pooled validation trials in the last round of each seed and fold,
+/// over seeds and folds. Hyper-parameters may be chosen by it.
 pub fn validation_f1(table: &ResultTable) -> Summary {
-    let mut last: BTreeMap<u64, (u32, f64)> = BTreeMap::new();
+    let mut last: BTreeMap<(u64, Option<usize>), (u32, f64)> = BTreeMap::new();
     let of_round =
         |row: &&ResultRow| row.client == "pooled" && row.split == "validation" && row.metric == "macro_f1";
     for row in table.rows.iter().filter(of_round) {
-        let entry = last.entry(row.seed).or_insert((row.round, row.value));
+        let entry = last.entry((row.seed, row.fold)).or_insert((row.round, row.value));
         if row.round >= entry.0 {
             *entry = (row.round, row.value);
         }

@@ -11,6 +11,8 @@
 //! | `shards.json` | [`Shards`] |
 //! | `interpretation/seed-N.json` | [`Interpretation`] |
 //!
+//! A run trains one [`Unit`] after the other: a seed, or one fold of a seed.
+//!
 //! The crate has types and files only. It neither trains nor knows models, so that reports can be
 //! made years later. [`atomic::write`] writes whole files. The event log is the only file that
 //! grows; [`EventLog`] repairs it after a kill.
@@ -31,6 +33,7 @@ mod number;
 mod results;
 mod resume_command;
 mod shards;
+mod unit;
 
 pub use confusion::{Confusion, ConfusionFault};
 pub use csv::CsvFault;
@@ -42,6 +45,7 @@ pub use headline::{Headline, Summary, headline, summary, validation_f1};
 pub use interpretation::{InputInterpretation, Interpretation, Pattern, Plane, Spectrum};
 pub use lock::FolderLock;
 pub use manifest::{ExcludedSubject, Manifest, SCHEMA_VERSION, Status};
-pub use results::{COLUMNS, ResultRow, ResultTable};
+pub use results::{COLUMNS, FOLD, ResultRow, ResultTable};
 pub use resume_command::{how_to_resume, resume_command, shell_word};
 pub use shards::{HeldOutShard, SeedShards, Shard, Shards};
+pub use unit::{Stage, Unit};

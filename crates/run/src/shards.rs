@@ -4,22 +4,25 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, json};
+use crate::{Error, Unit, json};
 
-/// The shards of all seeds, because splits and shuffled assignments depend on the seed.
+/// The shards of all seeds and folds, because splits and shuffled assignments depend on them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shards {
     /// The names of the classes; counts are in this order.
     pub classes: Vec<String>,
-    /// One for each seed.
+    /// One for each seed and fold.
     pub seeds: Vec<SeedShards>,
 }
 
-/// The shards of one seed.
+/// The shards of one seed, or of one of its folds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SeedShards {
     /// The seed.
     pub seed: u64,
+    /// The test fold, counted from 0; none if the run has one fold only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fold: Option<usize>,
     /// The clients, in their order.
     pub clients: Vec<Shard>,
     /// The held-out subjects.
@@ -48,6 +51,13 @@ pub struct HeldOutShard {
     pub subject: String,
     /// Trials of each class.
     pub trials: Vec<usize>,
+}
+
+impl SeedShards {
+    /// The unit that trains on these shards.
+    pub fn unit(&self) -> Unit {
+        Unit { seed: self.seed, fold: self.fold, stage: None }
+    }
 }
 
 impl Shards {

@@ -1,4 +1,4 @@
-//! Checkpoints: one file per seed, written atomically, so that a killed process loses only the
+//! Checkpoints: one file per unit, written atomically, so that a killed process loses only the
 //! rounds since the last one.
 
 use std::path::Path;
@@ -23,7 +23,7 @@ impl CheckpointState for Vec<CohortState> {
     const MAGIC: &Magic = b"fedspd-ckpt-v1\n\0";
 }
 
-/// The progress of a seed.
+/// The progress of a unit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Checkpoint<S> {
     /// Hash of the configuration, so that no other run resumes from it.
@@ -64,7 +64,7 @@ impl<S: CheckpointState> Checkpoint<S> {
         sealed::write(path, S::MAGIC, self)
     }
 
-    /// Reads the checkpoint of a seed; none if the seed has not begun.
+    /// Reads the checkpoint of a unit; none if the unit has not begun.
     pub(crate) fn read(path: &Path, config_hash: &str) -> Result<Option<Self>, Error> {
         let checkpoint: Option<Self> = sealed::read(path, S::MAGIC)?;
         if checkpoint.as_ref().is_some_and(|checkpoint| checkpoint.config_hash != config_hash) {

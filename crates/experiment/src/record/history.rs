@@ -1,15 +1,15 @@
-//! The rounds of a seed: events, warnings and scores.
+//! The rounds of a unit: events, warnings and scores.
 
-use fedspd_run::{Event, Round};
+use fedspd_run::{Event, Round, Unit};
 
 use super::checkpoint::PastRound;
 use super::recorder::Recorder;
 use crate::evaluate::Score;
 use crate::{Error, Observer, RoundProgress};
 
-/// The rounds of a seed so far.
+/// The rounds of a unit so far.
 pub(crate) struct History {
-    pub(crate) seed: u64,
+    pub(crate) unit: Unit,
     /// The largest number of rounds.
     pub(crate) rounds: u32,
     pub(crate) past: Vec<PastRound>,
@@ -23,10 +23,10 @@ impl History {
 
     /// Prepares the log for the next round. Rounds after the checkpoint run again.
     pub(crate) fn open(&self, recorder: &mut Recorder) -> Result<(), Error> {
-        let (seed, round) = (self.seed, self.done());
-        recorder.truncate_after(seed, round)?;
+        let (unit, round) = (self.unit, self.done());
+        recorder.truncate_after(unit, round)?;
         if round > 0 {
-            recorder.event(&Event::Resumed { seed, round })?;
+            recorder.event(&Event::Resumed { unit, round })?;
         }
         Ok(())
     }
@@ -57,7 +57,7 @@ impl History {
             warn(recorder.as_deref_mut(), observer, &text)?;
         }
         let progress = RoundProgress {
-            seed: self.seed,
+            unit: self.unit,
             round,
             rounds: self.rounds,
             clients: event.participants.len(),

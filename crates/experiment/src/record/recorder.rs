@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use fedspd_run::{
     Engine, Event, EventLog, FolderLock, Interpretation, Manifest, ResultTable, RunFolder, Shards, Status,
-    atomic, headline,
+    Unit, atomic, headline,
 };
 
 use super::checkpoint::{Checkpoint, CheckpointState};
@@ -75,50 +75,50 @@ impl Recorder {
         Ok(self.log.append(event)?)
     }
 
-    /// Removes the events of rounds after the checkpoint of a seed: these rounds run again.
-    pub(crate) fn truncate_after(&mut self, seed: u64, round: u32) -> Result<(), Error> {
-        Ok(self.log.truncate_after(seed, round)?)
+    /// Removes the events of rounds after the checkpoint of a unit: these rounds run again.
+    pub(crate) fn truncate_after(&mut self, unit: Unit, round: u32) -> Result<(), Error> {
+        Ok(self.log.truncate_after(unit, round)?)
     }
 
-    /// Reads the checkpoint of a seed; none if the seed has not begun.
-    pub(crate) fn checkpoint<S: CheckpointState>(&self, seed: u64) -> Result<Option<Checkpoint<S>>, Error> {
-        Checkpoint::read(&self.folder.checkpoint(seed), &self.manifest.config_hash)
+    /// Reads the checkpoint of a unit; none if the unit has not begun.
+    pub(crate) fn checkpoint<S: CheckpointState>(&self, unit: Unit) -> Result<Option<Checkpoint<S>>, Error> {
+        Checkpoint::read(&self.folder.checkpoint(unit), &self.manifest.config_hash)
     }
 
-    /// Whether the checkpoint of a seed holds a state of this type.
-    pub(crate) fn has_checkpoint<S: CheckpointState>(&self, seed: u64) -> bool {
-        sealed::begins_with(&self.folder.checkpoint(seed), S::MAGIC)
+    /// Whether the checkpoint of a unit holds a state of this type.
+    pub(crate) fn has_checkpoint<S: CheckpointState>(&self, unit: Unit) -> bool {
+        sealed::begins_with(&self.folder.checkpoint(unit), S::MAGIC)
     }
 
-    /// Writes the checkpoint of a seed, after the events that led to it.
+    /// Writes the checkpoint of a unit, after the events that led to it.
     pub(crate) fn save<S: CheckpointState>(
         &mut self,
-        seed: u64,
+        unit: Unit,
         checkpoint: &Checkpoint<S>,
     ) -> Result<(), Error> {
         self.log.sync()?;
-        checkpoint.write(&self.folder.checkpoint(seed))
+        checkpoint.write(&self.folder.checkpoint(unit))
     }
 
-    /// Writes the model of a seed. If the file could not be loaded again, it warns instead.
+    /// Writes the model of a unit. If the file could not be loaded again, it warns instead.
     pub(crate) fn save_model(
         &mut self,
-        seed: u64,
+        unit: Unit,
         encode: impl FnOnce(&Path) -> Result<Vec<u8>, fedspd_nn::Error>,
         observer: &mut (dyn Observer + Send),
     ) -> Result<(), Error> {
-        let path = self.folder.model(seed);
+        let path = self.folder.model(unit);
         match encode(&path) {
             Ok(bytes) => Ok(atomic::write(&path, &bytes)?),
             Err(fedspd_nn::Error::Model { fault, .. }) => {
-                warn(Some(self), observer, &format!("the model of seed {seed} is not saved: {fault}"))
+                warn(Some(self), observer, &format!("the model of {unit} is not saved: {fault}"))
             }
             Err(error) => Err(error.into()),
         }
     }
 
-    pub(crate) fn save_interpretation(&self, seed: u64, content: &Interpretation) -> Result<(), Error> {
-        Ok(content.write(&self.folder.interpretation(seed))?)
+    pub(crate) fn save_interpretation(&self, unit: Unit, content: &Interpretation) -> Result<(), Error> {
+        Ok(content.write(&self.folder.interpretation(unit))?)
     }
 
     pub(crate) fn write_results(&self, results: &ResultTable) -> Result<(), Error> {

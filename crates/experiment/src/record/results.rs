@@ -1,27 +1,27 @@
 //! The tidy table of a run.
 
-use fedspd_run::{ResultRow, ResultTable};
+use fedspd_run::{ResultRow, ResultTable, Unit};
 
 use super::checkpoint::PastRound;
 use crate::config::{Config, Mode};
 use crate::evaluate::Score;
 use crate::train::settings;
 
-/// The scores of a seed.
-pub(crate) struct SeedResults {
-    pub(crate) seed: u64,
+/// The scores of a unit.
+pub(crate) struct UnitResults {
+    pub(crate) unit: Unit,
     /// The scores of its rounds.
     pub(crate) rounds: Vec<PastRound>,
     /// The scores of its final model.
     pub(crate) finals: Vec<Score>,
 }
 
-/// Returns the rows of all seeds.
-pub(crate) fn table(config: &Config, dataset: &str, align: &str, seeds: &[SeedResults]) -> ResultTable {
+/// Returns the rows of all units.
+pub(crate) fn table(config: &Config, dataset: &str, align: &str, units: &[UnitResults]) -> ResultTable {
     let server = settings::server(config);
     let aggregation = if config.mode == Mode::Federated { server.aggregation.name() } else { "none" };
     let mut rows = Vec::new();
-    for SeedResults { seed, rounds, finals } in seeds {
+    for UnitResults { unit, rounds, finals } in units {
         let mut add = |round: u32, score: &Score| {
             rows.push(ResultRow {
                 dataset: dataset.to_owned(),
@@ -30,7 +30,8 @@ pub(crate) fn table(config: &Config, dataset: &str, align: &str, seeds: &[SeedRe
                 aggregation: aggregation.to_owned(),
                 participation: server.participation,
                 align: align.to_owned(),
-                seed: *seed,
+                seed: unit.seed,
+                fold: unit.fold,
                 round,
                 client: score.client.clone(),
                 split: score.split.clone(),

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use fedspd_federated::{Member, RoundReport};
-use fedspd_run::{DroppedClient, Metric, Round};
+use fedspd_run::{DroppedClient, Metric, Round, Unit};
 
 use crate::config::Mode;
 use crate::evaluate::RoundScores;
 
 /// Creates the event of a round of several servers, each with its clients.
 pub(crate) fn round_event(
-    seed: u64,
+    unit: Unit,
     round: u32,
     mode: Mode,
     played: Vec<(&[Member], RoundReport)>,
@@ -28,7 +28,7 @@ pub(crate) fn round_event(
         Mode::Centralised | Mode::Local => 0,
     };
     Round {
-        seed,
+        unit,
         round,
         learning_rate: reports.first().map_or(f64::NAN, |report| report.learning_rate),
         participants,

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use fedspd_federated::{Exchange, LOSS, Message, RoundReport};
 use fedspd_nn::file::Manifest as ModelManifest;
+use fedspd_run::Unit;
 
 use super::identity::Identity;
 use super::introduction::{Facts, Introduction, agree};
@@ -57,9 +58,10 @@ impl Coordinator {
         let (mut server, model) = open::server(&config, &facts, &sites, quorum, seed)?;
         let trained = server.trained();
         let (mut recorder, identity) = open::recorder(&config, name, folder, &facts, &sites, trained, seed)?;
-        let mut history = History { seed, rounds: settings::rounds(&config), past: Vec::new() };
+        let mut history =
+            History { unit: Unit::of_seed(seed), rounds: settings::rounds(&config), past: Vec::new() };
         let (mut since, mut finished) = (vec![None; sites.len()], false);
-        if let Some(checkpoint) = rounds::checkpoint(&recorder, seed)? {
+        if let Some(checkpoint) = rounds::checkpoint(&recorder, history.unit)? {
             server.restore(&checkpoint.state.server)?;
             (since, finished) = (checkpoint.state.since, checkpoint.done);
             history.past = checkpoint.history;

@@ -129,6 +129,6 @@ fn shards(facts: &Facts, sites: &[Introduction], seed: u64) -> Shards {
         val: site.trials.validation.clone(),
         test: site.trials.test.clone(),
     });
-    let seeds = vec![SeedShards { seed, clients: clients.collect(), held_out: Vec::new() }];
+    let seeds = vec![SeedShards { seed, fold: None, clients: clients.collect(), held_out: Vec::new() }];
     Shards { classes: facts.classes.clone(), seeds }
 }

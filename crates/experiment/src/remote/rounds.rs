@@ -1,7 +1,7 @@
 //! The end of a round and of the run.
 
 use fedspd_federated::{Exchange, ServerState};
-use fedspd_run::Status;
+use fedspd_run::{Status, Unit};
 use serde::{Deserialize, Serialize};
 
 use super::coordinator::Coordinator;
@@ -9,7 +9,7 @@ use super::open;
 use super::scores::{SiteScores, SplitScores};
 use crate::evaluate::{Confusions, RoundScores, Score, Validation, finals};
 use crate::record::sealed::Magic;
-use crate::record::{Checkpoint, CheckpointState, Recorder, SeedResults, round_event, table};
+use crate::record::{Checkpoint, CheckpointState, Recorder, UnitResults, round_event, table};
 use crate::{Error, Observer};
 
 /// The state between rounds: that of the server, and the version of each site's state.
@@ -35,11 +35,11 @@ impl CheckpointState for FormerSitesState {
 }
 
 /// Reads the checkpoint of a run, in the current or the former format.
-pub(super) fn checkpoint(recorder: &Recorder, seed: u64) -> Result<Option<Checkpoint<SitesState>>, Error> {
-    if !recorder.has_checkpoint::<FormerSitesState>(seed) {
-        return recorder.checkpoint(seed);
+pub(super) fn checkpoint(recorder: &Recorder, unit: Unit) -> Result<Option<Checkpoint<SitesState>>, Error> {
+    if !recorder.has_checkpoint::<FormerSitesState>(unit) {
+        return recorder.checkpoint(unit);
     }
-    let former: Option<Checkpoint<FormerSitesState>> = recorder.checkpoint(seed)?;
+    let former: Option<Checkpoint<FormerSitesState>> = recorder.checkpoint(unit)?;
     Ok(former.map(|former| {
         let first = |round| Exchange { round, number: 0 };
         let since = former.state.since.into_iter().map(|round| round.map(first)).collect();
@@ -76,7 +76,7 @@ impl Coordinator {
             validated.then(|| Validation { loss: validation_loss, f1: validation.pooled.macro_f1() });
         let scored = RoundScores::new(validation, test.as_ref(), &self.facts.classes);
         let event =
-            round_event(self.history.seed, round, self.config.mode, vec![(&members, report)], &scored);
+            round_event(self.history.unit, round, self.config.mode, vec![(&members, report)], &scored);
         let progress = self.history.write(event, scored.scores, Some(&mut self.recorder), observer)?;
         match test {
             Some(test) if last => self.finish(&test, observer)?,
@@ -108,15 +108,15 @@ impl Coordinator {
             finals: finals.to_vec(),
             done,
         };
-        self.recorder.save(self.history.seed, &checkpoint)
+        self.recorder.save(self.history.unit, &checkpoint)
     }
 
     /// Saves the model and the results.
     fn finish(&mut self, test: &Confusions, observer: &mut (dyn Observer + Send)) -> Result<(), Error> {
-        let (seed, feasibility) = (self.history.seed, self.server.feasibility_error()?);
+        let (unit, feasibility) = (self.history.unit, self.server.feasibility_error()?);
         let finals = finals(test, &self.facts.classes, feasibility, None, &self.history.past);
-        self.recorder.save_model(seed, |path| self.server.encode(path, &self.model), observer)?;
-        let results = SeedResults { seed, rounds: self.history.past.clone(), finals: finals.clone() };
+        self.recorder.save_model(unit, |path| self.server.encode(path, &self.model), observer)?;
+        let results = UnitResults { unit, rounds: self.history.past.clone(), finals: finals.clone() };
         let dataset = &self.recorder.manifest.dataset;
         let results = table(&self.config, dataset, &self.facts.alignment, &[results]);
         self.recorder.finish(&results)?;
@@ -162,7 +162,7 @@ mod tests {
         let shards = fedspd_run::Shards { classes: Vec::new(), seeds: Vec::new() };
         let path = folder.path().join("run");
         let mut recorder = Recorder::create(&path, &config, manifest, &shards, |_| Ok(())).unwrap();
-        assert!(checkpoint(&recorder, 0).unwrap().is_none());
+        assert!(checkpoint(&recorder, 0.into()).unwrap().is_none());
         let schedule = Schedule::new(ScheduleConfig::Constant, 0.1).unwrap();
         let server = postcard::to_allocvec(&(3_u32, vec![1.5_f64], schedule, vec![2.5_f64])).unwrap();
         let server: ServerState = postcard::from_bytes(&server).unwrap();
@@ -174,8 +174,8 @@ mod tests {
             finals: Vec::new(),
             done: false,
         };
-        recorder.save(0, &former).unwrap();
-        let read = checkpoint(&recorder, 0).unwrap().unwrap().state;
+        recorder.save(0.into(), &former).unwrap();
+        let read = checkpoint(&recorder, 0.into()).unwrap().unwrap().state;
         assert_eq!(read.server, server);
         assert_eq!(read.since, [Some(Exchange { round: 2, number: 0 }), None]);
         let now = Checkpoint {
@@ -185,7 +185,7 @@ mod tests {
             finals: Vec::new(),
             done: true,
         };
-        recorder.save(0, &now).unwrap();
-        assert!(checkpoint(&recorder, 0).unwrap().unwrap().done);
+        recorder.save(0.into(), &now).unwrap();
+        assert!(checkpoint(&recorder, 0.into()).unwrap().unwrap().done);
     }
 }

@@ -131,7 +131,7 @@ impl Design {
             subject: held_out.subject.clone(),
             trials: count(&held_out.trials),
         });
-        SeedShards { seed, clients: clients.collect(), held_out: held_out.collect() }
+        SeedShards { seed, fold: None, clients: clients.collect(), held_out: held_out.collect() }
     }
 }
 

@@ -1,5 +1,7 @@
 //! Observers of a run.
 
+use fedspd_run::Unit;
+
 /// Observes a run and may interrupt it. The run itself prints nothing.
 pub trait Observer {
     /// Receives the progress after a round.
@@ -40,8 +42,8 @@ impl<O: Observer + ?Sized> Observer for &mut O {
 /// Progress of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RoundProgress {
-    /// The seed.
-    pub seed: u64,
+    /// The seed and its fold.
+    pub unit: Unit,
     /// The completed round, counted from 1.
     pub round: u32,
     /// The largest number of rounds.
@@ -63,8 +65,8 @@ pub enum Ended {
     Finished,
     /// The run was interrupted and can be resumed.
     Interrupted {
-        /// The seed.
-        seed: u64,
+        /// The seed and the fold under way.
+        unit: Unit,
         /// The last completed round, counted from 1.
         round: u32,
     },

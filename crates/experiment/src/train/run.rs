@@ -6,14 +6,14 @@ use fedspd_eeg::prepare::Progress;
 use fedspd_manifold::Real;
 use fedspd_nn::Architecture;
 use fedspd_nn::file::encode;
-use fedspd_run::{Engine, Event, ResultTable, RunFolder, Shards, Status};
+use fedspd_run::{Engine, Event, ResultTable, RunFolder, Shards, Status, Unit};
 
 use super::experiment::{Experiment, in_pool};
 use super::network::Visitor;
 use super::seed::SeedRun;
 use crate::config::Config;
 use crate::record::{
-    Checkpoint, CohortState, Recorder, RunFacts, SeedResults, run_manifest, saved_config, table,
+    Checkpoint, CohortState, Recorder, RunFacts, UnitResults, run_manifest, saved_config, table,
 };
 use crate::{Ended, Error, Observer};
 
@@ -43,7 +43,8 @@ impl Visitor for Fit<'_> {
     type Output = Option<Vec<u8>>;
 
     fn visit<T: Real, N: Architecture<T>>(self, network: N) -> Result<Option<Vec<u8>>, Error> {
-        let outcome = SeedRun::new(self.experiment, &network, self.seed, false)?.run(None, self.observer)?;
+        let outcome = SeedRun::new(self.experiment, &network, Unit::of_seed(self.seed), false)?
+            .run(None, self.observer)?;
         match (outcome.model, outcome.ended) {
             (_, Ended::Interrupted { .. }) => Ok(None),
             (Some(model), Ended::Finished) => {
@@ -152,7 +153,8 @@ impl Resumable {
     pub fn rounds_left(&self) -> Result<usize, Error> {
         let rounds = self.experiment.rounds() as usize;
         self.experiment.config.run.seeds.as_slice().iter().try_fold(0, |left, &seed| {
-            let checkpoint: Option<Checkpoint<Vec<CohortState>>> = self.recorder.checkpoint(seed)?;
+            let checkpoint: Option<Checkpoint<Vec<CohortState>>> =
+                self.recorder.checkpoint(Unit::of_seed(seed))?;
             let done = checkpoint.map_or(0, |at| if at.done { rounds } else { at.history.len() });
             Ok(left + rounds.saturating_sub(done))
         })
@@ -186,16 +188,17 @@ impl AllSeeds<'_> {
     fn train<T: Real, N: Architecture<T>>(
         &mut self,
         network: &N,
-        seeds: &mut Vec<SeedResults>,
+        seeds: &mut Vec<UnitResults>,
     ) -> Result<Ended, Error> {
         for &seed in self.experiment.config.run.seeds.as_slice() {
+            let unit = Unit::of_seed(seed);
             if let Some(Checkpoint { history, finals, done: true, .. }) =
-                self.recorder.checkpoint::<Vec<CohortState>>(seed)?
+                self.recorder.checkpoint::<Vec<CohortState>>(unit)?
             {
-                seeds.push(SeedResults { seed, rounds: history, finals });
+                seeds.push(UnitResults { unit, rounds: history, finals });
                 continue;
             }
-            let seed = SeedRun::new(self.experiment, network, seed, true)?;
+            let seed = SeedRun::new(self.experiment, network, unit, true)?;
             let outcome = seed.run(Some(&mut self.recorder), self.observer)?;
             seeds.push(outcome.results);
             if outcome.ended != Ended::Finished {
@@ -207,7 +210,7 @@ impl AllSeeds<'_> {
         Ok(Ended::Finished)
     }
 
-    fn table(&self, seeds: &[SeedResults]) -> ResultTable {
+    fn table(&self, seeds: &[UnitResults]) -> ResultTable {
         let Experiment { config, dataset } = self.experiment;
         table(config, &dataset.name, &self.experiment.alignment(), seeds)
     }
@@ -230,10 +233,10 @@ impl Visitor for AllSeeds<'_> {
         let results = self.table(&seeds);
         match ended {
             Ended::Finished => self.recorder.finish(&results)?,
-            Ended::Interrupted { seed, round } => {
+            Ended::Interrupted { unit, round } => {
                 self.recorder.write_results(&results)?;
                 self.recorder.end(Status::Interrupted)?;
-                self.recorder.event(&Event::Interrupted { seed, round })?;
+                self.recorder.event(&Event::Interrupted { unit, round })?;
             }
         }
         Ok((results, ended))

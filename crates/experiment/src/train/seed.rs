@@ -7,6 +7,7 @@ use fedspd_federated::{Shard, Worker, in_order, mean_loss};
 use fedspd_manifold::Real;
 use fedspd_nn::file::{Manifest as ModelManifest, Network, encode};
 use fedspd_nn::{Architecture, Evaluation, Model, ParamSet};
+use fedspd_run::Unit;
 
 use super::cohort::{Cohort, CohortRound};
 use super::experiment::{Experiment, Inputs};
@@ -14,7 +15,7 @@ use super::settings;
 use crate::config::Mode;
 use crate::evaluate::{InterpretationData, Predicted, RoundScores, Score, Validation, finals};
 use crate::record::{
-    Checkpoint, CohortState, History, PastRound, Recorder, SeedResults, is_due, round_event, warn,
+    Checkpoint, CohortState, History, PastRound, Recorder, UnitResults, is_due, round_event, warn,
 };
 use crate::split::Design;
 use crate::{Ended, Error, Observer};
@@ -32,9 +33,9 @@ pub(crate) struct SeedRun<'a, T: Real, N: Architecture<T>> {
     network: &'a N,
     examples: N::Examples,
     design: Design,
-    seed: u64,
+    unit: Unit,
     /// The unit of the numbers that the network reads.
-    unit: String,
+    read_unit: String,
     interpretation: Option<InterpretationData>,
 }
 
@@ -46,7 +47,7 @@ pub(crate) struct TrainedModel<T> {
 
 /// The outcome of a seed.
 pub(crate) struct SeedOutcome<T> {
-    pub(crate) results: SeedResults,
+    pub(crate) results: UnitResults,
     /// The common model; none if clients train alone or the seed was interrupted.
     pub(crate) model: Option<TrainedModel<T>>,
     pub(crate) ended: Ended,
@@ -58,15 +59,15 @@ impl<'a, T: Real, N: Architecture<T>> SeedRun<'a, T, N> {
     pub(crate) fn new(
         experiment: &'a Experiment,
         network: &'a N,
-        seed: u64,
+        unit: Unit,
         interpreted: bool,
     ) -> Result<Self, Error> {
-        let design = experiment.design(seed)?;
+        let design = experiment.design(unit.seed)?;
         // Clients that train alone have no common model to interpret.
         let interpreted = interpreted && experiment.config.mode != Mode::Local;
-        let Inputs { numbers, unit, interpretation } = experiment.inputs(&design, interpreted)?;
+        let Inputs { numbers, unit: read_unit, interpretation } = experiment.inputs(&design, interpreted)?;
         let examples = experiment.examples(network, numbers)?;
-        Ok(Self { experiment, network, examples, design, seed, unit, interpretation })
+        Ok(Self { experiment, network, examples, design, unit, read_unit, interpretation })
     }
 
     /// Trains from the start, or from the checkpoint if the recorder has one.
@@ -75,15 +76,16 @@ impl<'a, T: Real, N: Architecture<T>> SeedRun<'a, T, N> {
         mut recorder: Option<&mut Recorder>,
         observer: &mut (dyn Observer + Send),
     ) -> Result<SeedOutcome<T>, Error> {
-        let (config, seed) = (&self.experiment.config, self.seed);
+        let (config, unit) = (&self.experiment.config, self.unit);
         let outcome = |rounds, finals, model, ended| {
-            Ok(SeedOutcome { results: SeedResults { seed, rounds, finals }, model, ended })
+            Ok(SeedOutcome { results: UnitResults { unit, rounds, finals }, model, ended })
         };
         let pooled = self.design.pooled();
-        let mut cohorts = Cohort::all(config, self.network, &self.examples, &self.design, &pooled, seed)?;
+        let mut cohorts =
+            Cohort::all(config, self.network, &self.examples, &self.design, &pooled, unit.seed)?;
         let mut workers = self.workers()?;
-        let mut history = History { seed, rounds: settings::rounds(config), past: Vec::new() };
-        let stored = recorder.as_deref().map(|recorder| recorder.checkpoint(seed)).transpose()?.flatten();
+        let mut history = History { unit, rounds: settings::rounds(config), past: Vec::new() };
+        let stored = recorder.as_deref().map(|recorder| recorder.checkpoint(unit)).transpose()?.flatten();
         if let Some(Checkpoint { state, history: past, .. }) = stored {
             let states: Vec<CohortState> = state;
             for (cohort, state) in cohorts.iter_mut().zip(&states) {
@@ -105,9 +107,9 @@ impl<'a, T: Real, N: Architecture<T>> SeedRun<'a, T, N> {
         while history.done() < history.rounds && cohorts.iter().any(|cohort| cohort.active) {
             if observer.interrupted() {
                 if let Some(recorder) = recorder.as_deref_mut() {
-                    save(recorder, seed, &cohorts, &history.past, &[], false)?;
+                    save(recorder, unit, &cohorts, &history.past, &[], false)?;
                 }
-                let ended = Ended::Interrupted { seed, round: history.done() };
+                let ended = Ended::Interrupted { unit, round: history.done() };
                 return outcome(history.past, Vec::new(), None, ended);
             }
             let round = history.done() + 1;
@@ -120,12 +122,12 @@ impl<'a, T: Real, N: Architecture<T>> SeedRun<'a, T, N> {
             let trained = cohorts.iter().zip(done);
             let trained = trained
                 .filter_map(|(cohort, done)| Some((cohort.federation.server().members(), done.report?)));
-            let event = round_event(seed, round, config.mode, trained.collect(), &scored);
+            let event = round_event(unit, round, config.mode, trained.collect(), &scored);
             let progress = history.write(event, scored.scores, recorder.as_deref_mut(), observer)?;
             if let Some(recorder) = recorder.as_deref_mut()
                 && (last || round.is_multiple_of(config.run.checkpoint_every as u32))
             {
-                save(recorder, seed, &cohorts, &history.past, &[], false)?;
+                save(recorder, unit, &cohorts, &history.past, &[], false)?;
             }
             observer.round(&progress);
         }
@@ -136,7 +138,7 @@ impl<'a, T: Real, N: Architecture<T>> SeedRun<'a, T, N> {
             if let Some(model) = &model {
                 self.save_model(model, recorder, observer)?;
             }
-            save(recorder, seed, &cohorts, &past, &finals, true)?;
+            save(recorder, unit, &cohorts, &past, &finals, true)?;
         }
         outcome(past, finals, model, Ended::Finished)
     }
@@ -269,7 +271,7 @@ impl<'a, T: Real, N: Architecture<T>> SeedRun<'a, T, N> {
     /// Returns the common model, or none if several clients train alone.
     fn model(&self, cohorts: &[Cohort<'_, T, N>]) -> Result<Option<TrainedModel<T>>, Error> {
         let [cohort] = cohorts else { return Ok(None) };
-        let manifest = self.experiment.model_manifest(self.network.describe(), &self.unit)?;
+        let manifest = self.experiment.model_manifest(self.network.describe(), &self.read_unit)?;
         Ok(Some(TrainedModel { manifest, parameters: cohort.parameters() }))
     }
 
@@ -280,16 +282,16 @@ impl<'a, T: Real, N: Architecture<T>> SeedRun<'a, T, N> {
         observer: &mut (dyn Observer + Send),
     ) -> Result<(), Error> {
         if let (Some(data), Network::SpdNet(config)) = (&self.interpretation, &model.manifest.network) {
-            recorder.save_interpretation(self.seed, &data.interpret(config, &model.parameters)?)?;
+            recorder.save_interpretation(self.unit, &data.interpret(config, &model.parameters)?)?;
         }
         let encoded = |path: &Path| encode(path, &model.manifest, &model.parameters);
-        recorder.save_model(self.seed, encoded, observer)
+        recorder.save_model(self.unit, encoded, observer)
     }
 }
 
 fn save<T: Real, M: Model<T>>(
     recorder: &mut Recorder,
-    seed: u64,
+    unit: Unit,
     cohorts: &[Cohort<'_, T, M>],
     history: &[PastRound],
     finals: &[Score],
@@ -302,7 +304,7 @@ fn save<T: Real, M: Model<T>>(
         finals: finals.to_vec(),
         done,
     };
-    recorder.save(seed, &checkpoint)
+    recorder.save(unit, &checkpoint)
 }
 
 /// Predicts the test trials of all clients.

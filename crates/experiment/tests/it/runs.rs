@@ -215,7 +215,7 @@ fn rounds_without_validation_train_the_same_model() {
             validated.filter(|row| row.metric == "loss").map(|row| (row.round, row.value)).collect();
         let events = EventLog::read(&at.join("events.jsonl")).unwrap();
         let rounds = events.into_iter().filter_map(|event| match event {
-            Event::Round(round) if round.seed == 0 => round.validation_f1.map(|_| round.round),
+            Event::Round(round) if round.unit.seed == 0 => round.validation_f1.map(|_| round.round),
             _ => None,
         });
         (fs::read(at.join("models/seed-0.safetensors")).unwrap(), loss, rounds.collect::<Vec<_>>())

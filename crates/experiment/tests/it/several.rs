@@ -55,6 +55,7 @@ fn the_validation_score_is_that_of_the_last_round_of_each_seed() {
         participation: 1.0,
         align: "none".into(),
         seed,
+        fold: None,
         round,
         client: "pooled".into(),
         split: split.into(),

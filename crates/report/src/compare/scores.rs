@@ -30,7 +30,9 @@ pub(super) struct Scores {
 impl Scores {
     pub(super) fn new(run: LoadedRun, name: String) -> Self {
         let rows = run.results.rows.into_iter();
-        let rows = rows.filter(|row| row.metric == METRIC && row.split == SPLIT && row.value.is_finite());
+        let rows = rows.filter(|row| {
+            row.fold.is_none() && row.metric == METRIC && row.split == SPLIT && row.value.is_finite()
+        });
         let values = rows.map(|row| ((row.seed, row.client), row.value)).collect();
         let config = run.config;
         let part = |key: &str| config.get(key).cloned();
@@ -42,7 +44,7 @@ impl Scores {
         preparation.push(config.get("model").and_then(|model| model.get("kind")).cloned());
         Self {
             name,
-            shards: run.shards.seeds.into_iter().map(|shards| (shards.seed, shards)).collect(),
+            shards: by_seed(run.shards.seeds),
             values,
             source,
             preparation,
@@ -128,4 +130,20 @@ impl Scores {
     pub(super) fn same_hash(&self, other: &Self) -> bool {
         self.manifest.data_sha256 == other.manifest.data_sha256
     }
+}
+
+/// Returns the shards of each seed. A client's test trials of all folds are counted together,
+/// because its score pools them.
+fn by_seed(folds: Vec<SeedShards>) -> BTreeMap<u64, SeedShards> {
+    let mut seeds: BTreeMap<u64, SeedShards> = BTreeMap::new();
+    for fold in folds {
+        let Some(seed) = seeds.get_mut(&fold.seed) else {
+            seeds.insert(fold.seed, fold);
+            continue;
+        };
+        for (client, more) in seed.clients.iter_mut().zip(fold.clients) {
+            client.test.iter_mut().zip(more.test).for_each(|(count, more)| *count += more);
+        }
+    }
+    seeds
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fedspd_run::{Summary, summary};
+use fedspd_run::{Summary, Unit, summary};
 
 use super::over_seeds;
 use crate::LoadedRun;
@@ -11,10 +11,10 @@ use crate::words::bytes;
 
 /// Returns the bytes sent so far and the F1 reached with them, by round, over seeds.
 fn by_bytes(run: &LoadedRun) -> Vec<(f64, Summary)> {
-    let mut sent: BTreeMap<u64, u64> = BTreeMap::new();
+    let mut sent: BTreeMap<Unit, u64> = BTreeMap::new();
     let mut rounds: BTreeMap<u32, (Vec<f64>, Vec<f64>)> = BTreeMap::new();
     for round in &run.rounds {
-        let so_far = sent.entry(round.seed).or_default();
+        let so_far = sent.entry(round.unit).or_default();
         *so_far += round.bytes_up + round.bytes_down;
         if let Some(f1) = round.test_f1 {
             let (bytes, scores) = rounds.entry(round.round).or_default();

@@ -1,6 +1,6 @@
 //! Eigenvalues of the covariances, and the floor ε of ReEig.
 
-use fedspd_run::{Interpretation, Spectrum};
+use fedspd_run::{Interpretation, Spectrum, Unit};
 
 use crate::LoadedRun;
 use crate::chart::{Axis, Canvas, Figure, Lines, Point, Reference, Scale, Series};
@@ -17,7 +17,7 @@ fn curve(name: &str, style: usize, spectrum: &Spectrum) -> Series {
     Series { name: name.to_owned(), style, behind: false, points: values.map(point).collect() }
 }
 
-pub(super) fn figure(run: &LoadedRun, seed: u64, interpretation: &Interpretation) -> Figure {
+pub(super) fn figure(run: &LoadedRun, source: Unit, interpretation: &Interpretation) -> Figure {
     let unit = if run.manifest.alignment == "none" {
         run.manifest.unit.replace("uV^2", "µV²")
     } else {
@@ -65,7 +65,7 @@ pub(super) fn figure(run: &LoadedRun, seed: u64, interpretation: &Interpretation
             shares.collect::<Vec<_>>().join("; ")
         ),
         caption: format!(
-            "The line is the median over training trials; the band covers 90% of them (5% to 95%). The smallest eigenvalue comes first. ReEig raises eigenvalues below ε to ε: {}% of the eigenvalues after BiMap. {meaning} Seed {seed}.",
+            "The line is the median over training trials; the band covers 90% of them (5% to 95%). The smallest eigenvalue comes first. ReEig raises eigenvalues below ε to ε: {}% of the eigenvalues after BiMap. {meaning} From {source}.",
             digits(100.0 * clamped)
         ),
         columns: 2,

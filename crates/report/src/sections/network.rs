@@ -1,6 +1,6 @@
 //! Interpretation of the network: scalp patterns, eigenvalues and principal components.
 
-use fedspd_run::{InputInterpretation, Interpretation, Pattern};
+use fedspd_run::{InputInterpretation, Interpretation, Pattern, Unit};
 
 use super::{Block, Section, input, plane};
 use crate::LoadedRun;
@@ -14,22 +14,22 @@ const COLUMNS: usize = 6;
 pub(crate) fn section(runs: &[LoadedRun]) -> Section {
     let mut parts = Vec::new();
     let found = runs.iter().find_map(|run| Some((run, run.interpretation.as_ref()?)));
-    if let Some((run, (seed, interpretation))) = found {
+    if let Some((run, (unit, interpretation))) = found {
         if runs.len() > 1 {
             parts.push(Block::Text(format!(
-                "The network of “{}”, seed {seed}. For the network of another run, make a report on that run alone.",
+                "The network of “{}”, {unit}. For the network of another run, make a report on that run alone.",
                 run.label
             )));
         }
-        parts.extend(patterns(run, *seed, interpretation));
+        parts.extend(patterns(run, *unit, interpretation));
         parts.extend(
             interpretation
                 .inputs
                 .iter()
                 .any(|input| !input.spectrum.median.is_empty())
-                .then(|| Block::Figure(input::figure(run, *seed, interpretation))),
+                .then(|| Block::Figure(input::figure(run, *unit, interpretation))),
         );
-        parts.extend(plane::figure(run, *seed, &interpretation.plane).map(Block::Figure));
+        parts.extend(plane::figure(run, *unit, &interpretation.plane).map(Block::Figure));
     } else {
         let whom = if runs.len() > 1 { "None of these runs has" } else { "This run has no" };
         let what = if runs.len() > 1 { " an interpretation" } else { " interpretation" };
@@ -41,7 +41,7 @@ pub(crate) fn section(runs: &[LoadedRun]) -> Section {
 }
 
 /// Draws scalp maps of columns and of classes.
-fn patterns(run: &LoadedRun, seed: u64, interpretation: &Interpretation) -> Vec<Block> {
+fn patterns(run: &LoadedRun, unit: Unit, interpretation: &Interpretation) -> Vec<Block> {
     let Some(head) = Topography::new(&run.manifest.channels) else {
         return vec![Block::Text(
             "Fewer than four channels have names of the 10-05 system, so scalp patterns are not drawn."
@@ -64,10 +64,10 @@ fn patterns(run: &LoadedRun, seed: u64, interpretation: &Interpretation) -> Vec<
         let several = interpretation.inputs.len() > 1;
         let of = if several { format!(", {}", input.name) } else { String::new() };
         if !input.classes.is_empty() {
-            parts.push(Block::Figure(classes(run, &head, input, seed, (place, &of), &unknown)));
+            parts.push(Block::Figure(classes(run, &head, input, unit, (place, &of), &unknown)));
         }
         if !input.columns.is_empty() {
-            parts.push(Block::Figure(columns(&head, input, seed, (place, &of), &unknown)));
+            parts.push(Block::Figure(columns(&head, input, unit, (place, &of), &unknown)));
         }
     }
     parts
@@ -83,7 +83,7 @@ fn classes(
     run: &LoadedRun,
     head: &Topography,
     input: &InputInterpretation,
-    seed: u64,
+    unit: Unit,
     (place, of): (usize, &str),
     unknown: &str,
 ) -> Figure {
@@ -108,7 +108,7 @@ fn classes(
         caption: format!(
             "Each map shows, for one class, the direction with the largest weight in the last layer. It is drawn as the activity pattern C w, not as the filter w, which also cancels noise (Haufe et al. 2014). Heads are seen from above, nose up; dots are \
              electrodes. Orange and blue are opposite signs, which are arbitrary: look at where a map is strong and where it changes sign. The note below a head says whether more power of this activity raises or lowers the class score. \
-             Values between electrodes are spherical splines. Seed {seed}.{unknown}"
+             Values between electrodes are spherical splines. From {unit}.{unknown}"
         ),
         columns: panels.len().min(4),
         panels,
@@ -118,7 +118,7 @@ fn classes(
 fn columns(
     head: &Topography,
     input: &InputInterpretation,
-    seed: u64,
+    unit: Unit,
     (place, of): (usize, &str),
     unknown: &str,
 ) -> Figure {
@@ -144,7 +144,7 @@ fn columns(
         ),
         caption: format!(
             "The {count} of {} columns with the largest weight in the last layer, as activity patterns C W (WᵀCW)⁻¹, most relevant first. Relevance is relative to the largest. Only the space that all columns span together has a meaning, so look \
-             for features that several columns share. A focus over C3, Cz or C4 is expected for hand and foot movement. A rim of strong values indicates muscle activity or movement. Seed {seed}.{unknown}",
+             for features that several columns share. A focus over C3, Cz or C4 is expected for hand and foot movement. A rim of strong values indicates muscle activity or movement. From {unit}.{unknown}",
             input.columns.len()
         ),
         columns: 4,

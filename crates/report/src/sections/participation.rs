@@ -35,8 +35,8 @@ fn everyone(run: &LoadedRun) -> bool {
 
 /// The rounds of the first seed.
 fn first(run: &LoadedRun) -> Vec<&Round> {
-    let seed = run.rounds.first().map(|round| round.seed);
-    run.rounds.iter().filter(|round| Some(round.seed) == seed).collect()
+    let unit = run.rounds.first().map(|round| round.unit);
+    run.rounds.iter().filter(|round| Some(round.unit) == unit).collect()
 }
 
 fn figure(runs: &[&LoadedRun]) -> Figure {
@@ -103,7 +103,7 @@ fn grid(heading: &str, run: &LoadedRun) -> Canvas {
         let part: Vec<bool> = rounds
             .iter()
             .map(|round| {
-                round.participants.iter().any(|name| run.client_place(round.seed, name) == Some(client))
+                round.participants.iter().any(|name| run.client_place(round.unit.seed, name) == Some(client))
             })
             .chain([false])
             .collect();
@@ -126,7 +126,7 @@ fn grid(heading: &str, run: &LoadedRun) -> Canvas {
     canvas.canvas.fill(&path, Ink::Series(run.style), 0.85);
     for round in &rounds {
         for dropped in &round.dropped {
-            let place = run.client_place(round.seed, &dropped.client);
+            let place = run.client_place(round.unit.seed, &dropped.client);
             let at = place.and_then(|place| canvas.at(f64::from(round.round), -(place as f64) - 1.0));
             if let Some(at) = at {
                 canvas.canvas.marker(at, 4, (pitch * 0.4).min(4.0), 1.0);
@@ -147,7 +147,7 @@ fn grid(heading: &str, run: &LoadedRun) -> Canvas {
 fn counted(heading: &str, run: &LoadedRun) -> Canvas {
     let mut counts = vec![0_usize; run.clients()];
     for round in first(run) {
-        for place in round.participants.iter().filter_map(|name| run.client_place(round.seed, name)) {
+        for place in round.participants.iter().filter_map(|name| run.client_place(round.unit.seed, name)) {
             counts[place] += 1;
         }
     }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use fedspd_run::Plane;
+use fedspd_run::{Plane, Unit};
 
 use crate::LoadedRun;
 use crate::chart::{Anchor, Figure, Ink, Letters, Plot, Scale, Stroke, spread};
@@ -44,7 +44,7 @@ impl Cloud {
     }
 }
 
-pub(super) fn figure(run: &LoadedRun, seed: u64, plane: &Plane) -> Option<Figure> {
+pub(super) fn figure(run: &LoadedRun, unit: Unit, plane: &Plane) -> Option<Figure> {
     if !plane.points.iter().any(|point| point[0].is_finite() && point[1].is_finite()) {
         return None;
     }
@@ -127,7 +127,7 @@ pub(super) fn figure(run: &LoadedRun, seed: u64, plane: &Plane) -> Option<Figure
         ),
         caption: format!(
             "Principal components of the input features of the last layer (logarithms of the mapped covariances), for training trials. Small dots are trials, large marks are class means, lines are one standard deviation around them. Classes that overlap \
-             here may still be separate in other dimensions. Clusters that are not classes are usually subjects. Seed {seed}.{thinned}{beyond}"
+             here may still be separate in other dimensions. Clusters that are not classes are usually subjects. From {unit}.{thinned}{beyond}"
         ),
         columns: 1,
         panels: vec![plot.canvas],

@@ -157,6 +157,7 @@ impl Plan {
         let held_out = vec![HeldOutShard { subject: format!("{}77", self.subject), trials: vec![20; 4] }];
         let seed = |seed| SeedShards {
             seed,
+            fold: None,
             clients: (0..self.clients).map(client).collect(),
             held_out: held_out.clone(),
         };
@@ -176,7 +177,7 @@ impl Plan {
             proj_rl_distance: 1e-5 * (1.0 + noise(seed, round.into(), 4)),
         };
         Round {
-            seed,
+            unit: seed.into(),
             round,
             learning_rate: 1e-3,
             participants: (0..self.clients).filter(takes_part).map(Self::client).collect(),
@@ -205,6 +206,7 @@ impl Plan {
                     participation: self.participation,
                     align: if self.lift > 0.05 { "riemannian".into() } else { "none".into() },
                     seed,
+                    fold: None,
                     round: self.rounds,
                     client: client.into(),
                     split: split.into(),

@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::Path;
 
-use fedspd_run::{DroppedClient, Error, Event, EventLog, LayerReport, Round};
+use fedspd_run::{DroppedClient, Error, Event, EventLog, LayerReport, Round, Stage, Unit};
 
 fn round(seed: u64, round: u32) -> Event {
     Event::Round(Round {
-        seed,
+        unit: seed.into(),
         round,
         learning_rate: 1e-3 / f64::from(round),
         participants: vec!["client 1".into(), "client 2".into()],
@@ -47,8 +47,8 @@ fn events_come_back_as_they_were_tagged_by_kind() {
         Event::Started,
         round(0, 1),
         Event::Warning { text: "a \"line\"\nand another".into() },
-        Event::Interrupted { seed: 0, round: 1 },
-        Event::Resumed { seed: 0, round: 1 },
+        Event::Interrupted { unit: 0.into(), round: 1 },
+        Event::Resumed { unit: 0.into(), round: 1 },
         round(0, 2),
         Event::Finished,
     ];
@@ -114,15 +114,15 @@ fn only_later_rounds_of_the_seed_are_taken_away() {
         Event::Warning { text: "kept".into() },
         round(1, 2),
         round(0, 3),
-        Event::Interrupted { seed: 0, round: 3 },
+        Event::Interrupted { unit: 0.into(), round: 3 },
     ];
     write(&path, &events);
     let mut log = EventLog::open(&path).unwrap();
     log.truncate_after(0, 1).unwrap();
-    log.append(&Event::Resumed { seed: 0, round: 1 }).unwrap();
+    log.append(&Event::Resumed { unit: 0.into(), round: 1 }).unwrap();
     let kept = [0, 1, 2, 4, 5, 7].map(|place| events[place].clone());
     let mut expected = kept.to_vec();
-    expected.push(Event::Resumed { seed: 0, round: 1 });
+    expected.push(Event::Resumed { unit: 0.into(), round: 1 });
     assert_eq!(EventLog::read(&path).unwrap(), expected);
 }
 
@@ -141,4 +141,26 @@ fn a_line_that_is_no_event_is_named() {
         }
         assert_eq!(fs::read(&path).unwrap(), before);
     }
+}
+
+/// The log of a run without folds has no fold. Only rounds of the same fold and stage are removed.
+#[test]
+fn folds_and_stages_are_told_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("events.jsonl");
+    let text = String::from_utf8(write(&path, &[round(4, 1)])).unwrap();
+    assert!(text.starts_with("{\"event\":\"round\",\"seed\":4,\"round\":1,"), "{text}");
+    fs::remove_file(&path).unwrap();
+    let of = |fold, stage| {
+        let Event::Round(round) = round(0, 2) else { unreachable!() };
+        Event::Round(Round { unit: Unit { seed: 0, fold, stage }, ..round })
+    };
+    let chosen = Some(Stage::Choose);
+    let events = [of(Some(0), None), of(Some(1), None), of(Some(1), chosen), of(None, None)];
+    let text = String::from_utf8(write(&path, &events)).unwrap();
+    assert!(text.contains("\"seed\":0,\"fold\":1,\"stage\":\"choose\","), "{text}");
+    assert_eq!(EventLog::read(&path).unwrap(), events);
+    EventLog::open(&path).unwrap().truncate_after(Unit { seed: 0, fold: Some(1), stage: None }, 1).unwrap();
+    let kept = [0, 2, 3].map(|place| events[place].clone());
+    assert_eq!(EventLog::read(&path).unwrap(), kept);
 }

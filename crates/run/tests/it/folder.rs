@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use fedspd_run::{Error, RunFolder};
+use fedspd_run::{Error, RunFolder, Stage, Unit};
 
 #[test]
 fn every_file_has_its_place() {
@@ -123,4 +123,24 @@ fn a_reopened_folder_has_no_temporary_files() {
 #[allow(clippy::unnecessary_wraps)] // as a folder is filled
 fn nothing(_: &RunFolder) -> Result<(), Error> {
     Ok(())
+}
+
+/// Each fold has files of its own. The stages of a fold share its model.
+#[test]
+fn every_unit_has_its_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("run");
+    let (run, _) = RunFolder::create(&root, nothing).unwrap();
+    let fold = Unit { seed: 3, fold: Some(1), stage: None };
+    let choose = Unit { stage: Some(Stage::Choose), ..fold };
+    for (path, name) in [
+        (run.checkpoint(fold), "checkpoints/seed-3-fold-1.ckpt"),
+        (run.checkpoint(choose), "checkpoints/seed-3-fold-1-choose.ckpt"),
+        (run.model(fold), "models/seed-3-fold-1.safetensors"),
+        (run.model(choose), "models/seed-3-fold-1.safetensors"),
+        (run.interpretation(fold), "interpretation/seed-3-fold-1.json"),
+    ] {
+        assert_eq!(path, root.join(name));
+    }
+    assert_eq!(choose.to_string(), "seed 3, fold 1, stage choose");
 }

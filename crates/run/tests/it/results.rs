@@ -15,6 +15,7 @@ fn row(client: &str, value: f64) -> ResultRow {
         participation: 0.5,
         align: "none".into(),
         seed: 0,
+        fold: None,
         round: 150,
         client: client.into(),
         split: "test".into(),
@@ -125,6 +126,7 @@ proptest! {
             participation,
             align: words[4].clone(),
             seed,
+            fold: None,
             round,
             client: words[5].clone(),
             split: words[6].clone(),
@@ -152,6 +154,7 @@ fn a_headline_comes_back() {
         kappa: summary(-0.2),
         held_out: none,
         feasibility_error: Some(1.3e-15),
+        single_folds: None,
     };
     headline.write(&path).unwrap();
     let found = Headline::read(&path).unwrap();
@@ -162,4 +165,25 @@ fn a_headline_comes_back() {
     assert_eq!(Headline::read(&path).unwrap().feasibility_error, None);
     std::fs::write(&path, "{}").unwrap();
     assert!(Headline::read(&path).unwrap_err().to_string().contains("missing field"));
+}
+
+/// Rows of single folds have a column of their own. The main scores come from the rows of all folds
+/// together.
+#[test]
+fn folds_come_back_and_are_summarised_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("results.csv");
+    let fold = |fold, value| ResultRow { fold, metric: "final_macro_f1".into(), ..row("pooled", value) };
+    let table = ResultTable { rows: vec![fold(Some(0), 0.25), fold(Some(1), 0.75), fold(None, 0.4)] };
+    table.write(&path).unwrap();
+    let text = fs::read_to_string(&path).unwrap();
+    assert!(text.starts_with(&HEADER.replace("seed,", "seed,fold,")), "{text}");
+    assert!(text.contains(",none,0,1,150,pooled"), "{text}");
+    assert_eq!(ResultTable::read(&path).unwrap(), table);
+    let headline = fedspd_run::headline(&table);
+    assert_eq!((headline.macro_f1.mean, headline.macro_f1.count), (0.4, 1));
+    let single = headline.single_folds.unwrap();
+    assert_eq!((single.mean, single.count), (0.5, 2));
+    fs::write(&path, text.replace(",0,1,150", ",0,first,150")).unwrap();
+    assert!(ResultTable::read(&path).unwrap_err().to_string().contains("`fold` is `first`, not a number"));
 }

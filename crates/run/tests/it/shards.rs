@@ -10,6 +10,7 @@ fn shards_come_back_as_they_were() {
         classes: vec!["left_hand".into(), "right_hand".into()],
         seeds: vec![SeedShards {
             seed: 4,
+            fold: Some(1),
             clients: vec![Shard {
                 name: "client 1".into(),
                 subjects: vec!["1".into(), "2".into()],
