@@ -49,8 +49,16 @@ pub(crate) fn write(
     if format == Format::Json {
         return write_json(out, &json!(Outcome { folder: folder.display().to_string(), seeds, headline }));
     }
-    let Headline { macro_f1, mean_client, worst_client, accuracy, kappa, held_out, feasibility_error } =
-        headline;
+    let Headline {
+        macro_f1,
+        mean_client,
+        worst_client,
+        accuracy,
+        kappa,
+        held_out,
+        feasibility_error,
+        single_folds,
+    } = headline;
     let many = if seeds.len() > 1 {
         format!(", mean ± standard deviation over {} seeds", seeds.len())
     } else {
@@ -69,6 +77,10 @@ pub(crate) fn write(
     }
     if held_out.count > 0 {
         table.row(vec!["macro-F1, held-out subjects".into(), percent(&held_out)]);
+    }
+    if let Some(folds) = &single_folds {
+        let name = format!("macro-F1 of single folds ({} folds and seeds)", folds.count);
+        table.row(vec![name, percent(folds)]);
     }
     if let Some(error) = feasibility_error {
         table.row(vec!["|WᵀW − I|, largest".into(), format!("{error:.1e}")]);
