@@ -167,7 +167,7 @@ impl Made {
             let seeds = self.seeds.iter().map(|&seed| {
                 let [first, second] = (self.subjects)(seed);
                 let clients = vec![shard("client 1", first), shard("client 2", second)];
-                SeedShards { seed, fold: None, clients, held_out: Vec::new() }
+                SeedShards { seed, fold: None, clients, held_out: Vec::new(), test_sha256: None }
             });
             Shards { classes: vec![], seeds: seeds.collect() }.write(&folder.shards())?;
             atomic::write(&folder.events(), b"")?;
@@ -195,6 +195,7 @@ impl Made {
             alignment: "none".into(),
             transductive: false,
             held_out: None,
+            facts: None,
             weights: "uniform".into(),
             model: "spdnet".into(),
             parameters: 1,

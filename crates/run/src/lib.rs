@@ -33,6 +33,7 @@ mod number;
 mod results;
 mod resume_command;
 mod shards;
+mod trial_facts;
 mod unit;
 
 pub use confusion::{Confusion, ConfusionFault};
@@ -40,6 +41,7 @@ pub use csv::CsvFault;
 pub use error::{Error, disk_hint};
 pub use event::{DroppedClient, Event, LayerReport, Metric, Round};
 pub use event_log::EventLog;
+
 pub use folder::{Engine, RunFolder};
 pub use headline::{Headline, Summary, headline, summary, validation_f1};
 pub use interpretation::{InputInterpretation, Interpretation, Pattern, Plane, Spectrum};
@@ -48,4 +50,5 @@ pub use manifest::{ExcludedSubject, Manifest, SCHEMA_VERSION, Status};
 pub use results::{COLUMNS, FOLD, ResultRow, ResultTable};
 pub use resume_command::{how_to_resume, resume_command, shell_word};
 pub use shards::{HeldOutShard, SeedShards, Shard, Shards};
+pub use trial_facts::TrialFacts;
 pub use unit::{Stage, Unit};

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, json};
+use crate::{Error, TrialFacts, json};
 
 /// The version of the files of a run folder.
 pub const SCHEMA_VERSION: u64 = 1;
@@ -43,6 +43,9 @@ pub struct Manifest {
     /// How held-out subjects were treated before they were scored, if there are any.
     #[serde(default)]
     pub held_out: Option<String>,
+    /// TrialFacts about trials and their split; none over Flower, where only the sites know them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub facts: Option<TrialFacts>,
     /// How clients are weighted.
     pub weights: String,
     /// The kind of network.

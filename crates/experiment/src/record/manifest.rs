@@ -1,7 +1,7 @@
 //! The manifest at the start of a run.
 
 use fedspd_manifold::simd::Simd;
-use fedspd_run::{ExcludedSubject, Manifest, SCHEMA_VERSION, Status};
+use fedspd_run::{ExcludedSubject, Manifest, SCHEMA_VERSION, Status, TrialFacts};
 
 use crate::Error;
 use crate::config::Config;
@@ -18,6 +18,7 @@ pub(crate) struct RunFacts {
     pub(crate) alignment: String,
     pub(crate) transductive: bool,
     pub(crate) held_out: Option<String>,
+    pub(crate) facts: Option<TrialFacts>,
     /// Trained parameters of the network.
     pub(crate) parameters: usize,
     pub(crate) threads: usize,
@@ -42,6 +43,7 @@ pub(crate) fn run_manifest(config: &Config, name: &str, facts: RunFacts) -> Resu
         alignment: facts.alignment,
         transductive: facts.transductive,
         held_out: facts.held_out,
+        facts: facts.facts,
         weights: config.federated.weights.name().to_owned(),
         model: config.model.kind.name().to_owned(),
         parameters: facts.parameters as u64,

@@ -112,6 +112,7 @@ pub(super) fn recorder(
         alignment: facts.alignment.clone(),
         transductive: facts.transductive,
         held_out: None,
+        facts: None,
         parameters,
         threads: 1,
     };
@@ -129,6 +130,12 @@ fn shards(facts: &Facts, sites: &[Introduction], seed: u64) -> Shards {
         val: site.trials.validation.clone(),
         test: site.trials.test.clone(),
     });
-    let seeds = vec![SeedShards { seed, fold: None, clients: clients.collect(), held_out: Vec::new() }];
+    let seeds = vec![SeedShards {
+        seed,
+        fold: None,
+        clients: clients.collect(),
+        held_out: Vec::new(),
+        test_sha256: None,
+    }];
     Shards { classes: facts.classes.clone(), seeds }
 }

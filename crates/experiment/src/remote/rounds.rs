@@ -155,6 +155,7 @@ mod tests {
             alignment: "none".into(),
             transductive: false,
             held_out: None,
+            facts: None,
             parameters: 1,
             threads: 1,
         };

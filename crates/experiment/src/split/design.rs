@@ -6,6 +6,7 @@ use fedspd_nn::{Purpose, Seed};
 use fedspd_run::{HeldOutShard, SeedShards, Shard as ShardCounts};
 
 use super::error::SharingError;
+use super::facts::test_sha256;
 use super::partition::{Assignment, Client, HeldOut, partition};
 use super::trials::{SplitRule, split};
 use crate::Error;
@@ -131,7 +132,8 @@ impl Design {
             subject: held_out.subject.clone(),
             trials: count(&held_out.trials),
         });
-        SeedShards { seed, fold: None, clients: clients.collect(), held_out: held_out.collect() }
+        let test_sha256 = Some(test_sha256(about, &self.pooled().test));
+        SeedShards { seed, fold: None, clients: clients.collect(), held_out: held_out.collect(), test_sha256 }
     }
 }
 

@@ -3,6 +3,7 @@
 mod apportion;
 mod design;
 mod error;
+pub(crate) mod facts;
 pub mod partition;
 pub mod trials;
 

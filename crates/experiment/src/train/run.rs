@@ -15,6 +15,7 @@ use crate::config::Config;
 use crate::record::{
     Checkpoint, CohortState, Recorder, RunFacts, UnitResults, run_manifest, saved_config, table,
 };
+use crate::split::facts;
 use crate::{Ended, Error, Observer};
 
 /// Trains with the single seed, without a run folder. Returns the bytes of the model file that a
@@ -91,9 +92,13 @@ fn new_run(experiment: &Experiment, name: &str, folder: &Path) -> Result<Recorde
         return Err(Error::Exists { path: folder.to_owned() });
     }
     let (config, about) = (&experiment.config, experiment.dataset.about());
-    let shards = config.run.seeds.as_slice().iter();
-    let shards = shards.map(|&seed| Ok(experiment.design(seed)?.counts(about, seed)));
-    let shards = Shards { classes: about.classes.clone(), seeds: shards.collect::<Result<_, Error>>()? };
+    let (mut trials, mut seeds) = (facts::of_trials(about), Vec::new());
+    for &seed in config.run.seeds.as_slice() {
+        let design = experiment.design(seed)?;
+        trials = facts::with_split(trials, about, &design);
+        seeds.push(design.counts(about, seed));
+    }
+    let shards = Shards { classes: about.classes.clone(), seeds };
     let facts = RunFacts {
         dataset: experiment.dataset.name.clone(),
         data_sha256: Some(experiment.dataset.sha256()),
@@ -105,6 +110,7 @@ fn new_run(experiment: &Experiment, name: &str, folder: &Path) -> Result<Recorde
         alignment: experiment.alignment(),
         transductive: experiment.is_transductive(),
         held_out: experiment.held_out_note(),
+        facts: Some(trials),
         parameters: experiment.parameter_counts()?.0,
         threads: experiment.threads(),
     };

@@ -7,7 +7,7 @@ use fedspd_report::CellRun;
 use fedspd_run::{
     Event, EventLog, ExcludedSubject, HeldOutShard, InputInterpretation, Interpretation, LayerReport,
     Manifest, Pattern, Plane, ResultRow, ResultTable, Round, RunFolder, SCHEMA_VERSION, SeedShards, Shard,
-    Shards, Spectrum, Status, atomic,
+    Shards, Spectrum, Status, TrialFacts, atomic,
 };
 
 pub(crate) const CLASSES: [&str; 4] = ["feet", "hands", "left_hand", "right_hand"];
@@ -31,6 +31,7 @@ pub(crate) struct Plan {
     pub(crate) lift: f64,
     /// The prefix of subject names.
     pub(crate) subject: &'static str,
+    pub(crate) facts: TrialFacts,
 }
 
 impl Default for Plan {
@@ -46,6 +47,13 @@ impl Default for Plan {
             interpretation: true,
             lift: 0.0,
             subject: "",
+            facts: TrialFacts {
+                runs: 60,
+                partial_runs: 60,
+                shared_subjects: 10,
+                shared_runs: 60,
+                ..TrialFacts::default()
+            },
         }
     }
 }
@@ -135,6 +143,7 @@ impl Plan {
             alignment: if self.lift > 0.05 { "riemannian".into() } else { "none".into() },
             transductive: self.lift > 0.05,
             held_out: Some("recentred on their own trials".into()),
+            facts: Some(self.facts),
             weights: "uniform".into(),
             model: "spdnet".into(),
             parameters: 2452,
@@ -160,6 +169,7 @@ impl Plan {
             fold: None,
             clients: (0..self.clients).map(client).collect(),
             held_out: held_out.clone(),
+            test_sha256: Some(format!("{seed:064x}")),
         };
         Shards { classes: CLASSES.map(String::from).into(), seeds: (0..self.seeds).map(seed).collect() }
     }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use fedspd_run::{ExcludedSubject, Manifest, SCHEMA_VERSION, Status};
+use fedspd_run::{ExcludedSubject, Manifest, SCHEMA_VERSION, Status, TrialFacts};
 
 fn manifest() -> Manifest {
     Manifest {
@@ -21,6 +21,7 @@ fn manifest() -> Manifest {
         alignment: "riemannian".into(),
         transductive: false,
         held_out: Some("aligned".into()),
+        facts: Some(TrialFacts { runs: 6, partial_runs: 6, ..TrialFacts::default() }),
         weights: "uniform".into(),
         model: "spdnet".into(),
         parameters: 2452,

@@ -19,6 +19,7 @@ fn shards_come_back_as_they_were() {
                 test: vec![7, 6],
             }],
             held_out: vec![HeldOutShard { subject: "9".into(), trials: vec![22, 23] }],
+            test_sha256: Some("00ff".into()),
         }],
     };
     shards.write(&path).unwrap();
