@@ -42,6 +42,16 @@ pub enum Event {
     Finished,
 }
 
+impl Event {
+    /// Whether an uninterrupted run has this event before its end.
+    pub(crate) fn is_lasting(&self) -> bool {
+        match self {
+            Self::Started | Self::Round(_) | Self::Warning { .. } => true,
+            Self::Resumed { .. } | Self::Interrupted { .. } | Self::Finished => false,
+        }
+    }
+}
+
 /// A round of a unit, as seen by the server.
 ///
 /// A number that is not finite is written as `null` and read as NaN.

@@ -14,8 +14,8 @@
 //! A run trains one [`Unit`] after the other: a seed, or one fold of a seed.
 //!
 //! The crate has types and files only. It neither trains nor knows models, so that reports can be
-//! made years later. [`atomic::write`] writes whole files. The event log is the only file that
-//! grows; [`EventLog`] repairs it after a kill.
+//! made years later. [`atomic::write`] writes whole files. The event log grows line by line;
+//! [`EventLog`] repairs it after a kill.
 
 pub mod atomic;
 mod confusion;

@@ -32,7 +32,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     let files = Bar::new(arguments.display.shown(), 0, "files");
     let threads = arguments.threads.map(usize::from);
     let change = |config: &mut Config| config.run.threads = threads.unwrap_or(config.run.threads);
-    let run = Resumable::open(&arguments.run, change, &files)?;
+    let mut run = Resumable::open(&arguments.run, change, &files)?;
     files.finish();
     interrupt::listen("the round", arguments.display.shown());
     let mut rounds = arguments.display.rounds(run.rounds_left()?);

@@ -1,5 +1,8 @@
 //! Checkpoints: one file per unit, written atomically, so that a killed process loses only the
 //! rounds since the last one.
+//!
+//! The scores of past rounds are in a [`RoundLog`](super::round_log::RoundLog) beside it, so that
+//! the size of a checkpoint does not grow with the rounds.
 
 use std::path::Path;
 
@@ -8,6 +11,7 @@ use fedspd_nn::schedule::EarlyStopping;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::round_log::{self, RoundsMark};
 use super::sealed::{self, Magic};
 use crate::Error;
 use crate::evaluate::Score;
@@ -16,22 +20,61 @@ use crate::evaluate::Score;
 pub(crate) trait CheckpointState: Serialize + DeserializeOwned {
     /// The first bytes of the file.
     const MAGIC: &Magic;
+
+    /// Decodes a former format, which begins with other bytes; none if they are unknown.
+    fn former(magic: &Magic, content: &[u8]) -> Option<postcard::Result<FormerCheckpoint<Self>>>;
 }
 
 /// All clients in this process.
 impl CheckpointState for Vec<CohortState> {
-    const MAGIC: &Magic = b"fedspd-ckpt-v1\n\0";
+    const MAGIC: &Magic = b"fedspd-ckpt-v2\n\0";
+
+    fn former(magic: &Magic, content: &[u8]) -> Option<postcard::Result<FormerCheckpoint<Self>>> {
+        (magic == b"fedspd-ckpt-v1\n\0").then(|| postcard::from_bytes(content))
+    }
 }
 
-/// The progress of a unit.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// The progress of a unit, as it was read.
+#[derive(Debug)]
 pub(crate) struct Checkpoint<S> {
-    /// Hash of the configuration, so that no other run resumes from it.
-    pub(crate) config_hash: String,
     pub(crate) state: S,
     /// The rounds so far.
     pub(crate) history: Vec<PastRound>,
+    /// The number of lasting events in the log; a former format does not have it.
+    pub(crate) events: Option<u64>,
     /// The scores of the final model; empty before the end.
+    pub(crate) finals: Vec<Score>,
+    pub(crate) done: bool,
+}
+
+/// The progress of a unit, to be stored.
+pub(crate) struct Progress<'a, S> {
+    pub(crate) state: S,
+    /// The rounds so far.
+    pub(crate) history: &'a [PastRound],
+    /// The scores of the final model; empty before the end.
+    pub(crate) finals: &'a [Score],
+    pub(crate) done: bool,
+}
+
+/// The content of the file: `H` is the hash, `F` the scores.
+#[derive(Serialize, Deserialize)]
+struct Content<H, S, F> {
+    /// Hash of the configuration, so that no other run resumes from it.
+    config_hash: H,
+    state: S,
+    history: RoundsMark,
+    events: u64,
+    finals: F,
+    done: bool,
+}
+
+/// The content of former files, with all past rounds.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct FormerCheckpoint<S> {
+    pub(crate) config_hash: String,
+    pub(crate) state: S,
+    pub(crate) history: Vec<PastRound>,
     pub(crate) finals: Vec<Score>,
     pub(crate) done: bool,
 }
@@ -59,18 +102,39 @@ pub(crate) struct PastRound {
     pub(crate) scores: Vec<Score>,
 }
 
-impl<S: CheckpointState> Checkpoint<S> {
-    pub(crate) fn write(&self, path: &Path) -> Result<(), Error> {
-        sealed::write(path, S::MAGIC, self)
-    }
+/// Writes the checkpoint of a unit, whose past rounds and events are already stored.
+pub(super) fn write<S: CheckpointState>(
+    path: &Path,
+    config_hash: &str,
+    progress: &Progress<'_, S>,
+    history: RoundsMark,
+    events: u64,
+) -> Result<(), Error> {
+    let Progress { state, finals, done, .. } = progress;
+    sealed::write(path, S::MAGIC, &Content { config_hash, state, history, events, finals, done: *done })
+}
 
-    /// Reads the checkpoint of a unit; none if the unit has not begun.
-    pub(crate) fn read(path: &Path, config_hash: &str) -> Result<Option<Self>, Error> {
-        let checkpoint: Option<Self> = sealed::read(path, S::MAGIC)?;
-        if checkpoint.as_ref().is_some_and(|checkpoint| checkpoint.config_hash != config_hash) {
-            let fault = "belongs to another configuration".to_owned();
-            return Err(Error::Checkpoint { path: path.to_owned(), fault });
-        }
-        Ok(checkpoint)
+/// Reads the checkpoint of a unit; none if the unit has not begun.
+pub(super) fn read<S: CheckpointState>(
+    path: &Path,
+    config_hash: &str,
+) -> Result<Option<Checkpoint<S>>, Error> {
+    let fault = |fault: String| Error::Checkpoint { path: path.to_owned(), fault };
+    let Some((magic, content)) = sealed::open(path)? else { return Ok(None) };
+    let of_this_run = |hash: &str| {
+        if hash == config_hash { Ok(()) } else { Err(fault("belongs to another configuration".to_owned())) }
+    };
+    if magic == *S::MAGIC {
+        let content: Content<String, S, Vec<Score>> =
+            postcard::from_bytes(&content).map_err(|error| fault(error.to_string()))?;
+        of_this_run(&content.config_hash)?;
+        let Content { state, history, events, finals, done, .. } = content;
+        let history = round_log::read(path, history)?;
+        return Ok(Some(Checkpoint { state, history, events: Some(events), finals, done }));
     }
+    let former = S::former(&magic, &content).ok_or_else(|| fault(sealed::UNKNOWN.to_owned()))?;
+    let former = former.map_err(|error| fault(error.to_string()))?;
+    of_this_run(&former.config_hash)?;
+    let FormerCheckpoint { state, history, finals, done, .. } = former;
+    Ok(Some(Checkpoint { state, history, events: None, finals, done }))
 }

@@ -24,7 +24,7 @@ impl History {
     /// Prepares the log for the next round. Rounds after the checkpoint run again.
     pub(crate) fn open(&self, recorder: &mut Recorder) -> Result<(), Error> {
         let (unit, round) = (self.unit, self.done());
-        recorder.truncate_after(unit, round)?;
+        recorder.rewind()?;
         if round > 0 {
             recorder.event(&Event::Resumed { unit, round })?;
         }

@@ -6,9 +6,12 @@ mod manifest;
 mod recorder;
 mod results;
 mod round_event;
+mod round_log;
 pub(crate) mod sealed;
 
-pub(crate) use checkpoint::{Checkpoint, CheckpointState, CohortState, ModelState, PastRound};
+pub(crate) use checkpoint::{
+    Checkpoint, CheckpointState, CohortState, FormerCheckpoint, ModelState, PastRound, Progress,
+};
 pub(crate) use history::{History, is_due, warn};
 pub(crate) use manifest::{RunFacts, run_manifest};
 pub(crate) use recorder::{Recorder, saved_config};

@@ -8,9 +8,9 @@ use fedspd_run::{
     Unit, atomic, headline,
 };
 
-use super::checkpoint::{Checkpoint, CheckpointState};
+use super::checkpoint::{self, Checkpoint, CheckpointState, Progress};
 use super::history::warn;
-use super::sealed;
+use super::round_log::RoundLog;
 use crate::config::Config;
 use crate::{Error, Observer};
 
@@ -20,6 +20,10 @@ pub(crate) struct Recorder {
     _lock: FolderLock,
     pub(crate) manifest: Manifest,
     log: EventLog,
+    /// The number of lasting events at the last checkpoint.
+    stored_events: u64,
+    /// The past rounds of the unit in training.
+    rounds: Option<RoundLog>,
     start: Instant,
 }
 
@@ -36,12 +40,13 @@ impl Recorder {
             atomic::write(&folder.config(), config.to_toml().as_bytes())?;
             shards.write(&folder.shards())?;
             fill(folder)?;
+            let mut log = EventLog::open(folder.events())?;
+            log.append(&Event::Started)?;
+            log.sync()?;
             manifest.write(&folder.manifest())?;
             Ok::<(), Error>(())
         })?;
-        let mut recorder = Self::new(folder, lock, manifest)?;
-        recorder.event(&Event::Started)?;
-        Ok(recorder)
+        Self::new(folder, lock, manifest)
     }
 
     /// Opens the folder of a run of this engine, to resume it.
@@ -57,7 +62,9 @@ impl Recorder {
 
     fn new(folder: RunFolder, lock: FolderLock, manifest: Manifest) -> Result<Self, Error> {
         let log = EventLog::open(folder.events())?;
-        Ok(Self { folder, _lock: lock, manifest, log, start: Instant::now() })
+        // At least that the run has started.
+        let stored_events = log.lasting().min(1);
+        Ok(Self { folder, _lock: lock, manifest, log, stored_events, rounds: None, start: Instant::now() })
     }
 
     pub(crate) fn folder(&self) -> &RunFolder {
@@ -68,36 +75,54 @@ impl Recorder {
     pub(crate) fn begin(&mut self) -> Result<(), Error> {
         self.start = Instant::now();
         self.manifest.status = Status::Running;
-        Ok(self.manifest.write(&self.folder.manifest())?)
+        self.manifest.write(&self.folder.manifest())?;
+        // A run that goes on is not finished.
+        Ok(self.log.rewind(self.log.lasting())?)
     }
 
     pub(crate) fn event(&mut self, event: &Event) -> Result<(), Error> {
         Ok(self.log.append(event)?)
     }
 
-    /// Removes the events of rounds after the checkpoint of a unit: these rounds run again.
-    pub(crate) fn truncate_after(&mut self, unit: Unit, round: u32) -> Result<(), Error> {
-        Ok(self.log.truncate_after(unit, round)?)
+    /// Removes the events after the last checkpoint: their rounds run again.
+    pub(crate) fn rewind(&mut self) -> Result<(), Error> {
+        Ok(self.log.rewind(self.stored_events)?)
     }
 
     /// Reads the checkpoint of a unit; none if the unit has not begun.
-    pub(crate) fn checkpoint<S: CheckpointState>(&self, unit: Unit) -> Result<Option<Checkpoint<S>>, Error> {
-        Checkpoint::read(&self.folder.checkpoint(unit), &self.manifest.config_hash)
+    pub(crate) fn checkpoint<S: CheckpointState>(
+        &mut self,
+        unit: Unit,
+    ) -> Result<Option<Checkpoint<S>>, Error> {
+        let checkpoint: Option<Checkpoint<S>> =
+            checkpoint::read(&self.folder.checkpoint(unit), &self.manifest.config_hash)?;
+        if let Some(checkpoint) = &checkpoint {
+            let last = || checkpoint.history.last().map_or(0, |past| past.round);
+            let events = checkpoint.events.map_or_else(|| self.log.lasting_until(unit, last()), Ok)?;
+            self.stored_events = self.stored_events.max(events);
+        }
+        Ok(checkpoint)
     }
 
-    /// Whether the checkpoint of a unit holds a state of this type.
-    pub(crate) fn has_checkpoint<S: CheckpointState>(&self, unit: Unit) -> bool {
-        sealed::begins_with(&self.folder.checkpoint(unit), S::MAGIC)
-    }
-
-    /// Writes the checkpoint of a unit, after the events that led to it.
+    /// Writes the checkpoint of a unit, after the events and the past rounds that led to it.
     pub(crate) fn save<S: CheckpointState>(
         &mut self,
         unit: Unit,
-        checkpoint: &Checkpoint<S>,
+        progress: &Progress<'_, S>,
     ) -> Result<(), Error> {
+        let path = self.folder.checkpoint(unit);
         self.log.sync()?;
-        checkpoint.write(&self.folder.checkpoint(unit))
+        let rounds = match self.rounds.take().filter(|rounds| rounds.is_beside(&path)) {
+            Some(mut rounds) => {
+                rounds.append(progress.history)?;
+                rounds
+            }
+            None => RoundLog::new(&path, progress.history)?,
+        };
+        let events = self.log.lasting();
+        checkpoint::write(&path, &self.manifest.config_hash, progress, rounds.mark(), events)?;
+        (self.stored_events, self.rounds) = (events, Some(rounds));
+        Ok(())
     }
 
     /// Writes the model of a unit. If the file could not be loaded again, it warns instead.
@@ -129,8 +154,10 @@ impl Recorder {
     pub(crate) fn finish(&mut self, results: &ResultTable) -> Result<(), Error> {
         self.write_results(results)?;
         headline(results).write(&self.folder.summary())?;
-        self.end(Status::Done)?;
-        self.event(&Event::Finished)
+        self.event(&Event::Finished)?;
+        self.log.sync()?;
+        // Last, because nothing of a run that is done is written again.
+        self.end(Status::Done)
     }
 
     /// Writes the status of the run, its time and its memory to the manifest.

@@ -8,12 +8,13 @@ use fedspd_run::Unit;
 
 use super::identity::Identity;
 use super::introduction::{Facts, Introduction, agree};
+use super::open;
 use super::plan::{ClientPlan, EvaluationPlan, Plan};
+use super::rounds::SitesState;
 use super::scores::{SiteScores, check_loss};
 use super::server::AnyServer;
-use super::{open, rounds};
 use crate::config::Config;
-use crate::record::{History, Recorder, is_due, warn};
+use crate::record::{Checkpoint, History, Recorder, is_due, warn};
 use crate::split::unscored;
 use crate::train::settings;
 use crate::{Error, Observer};
@@ -61,7 +62,10 @@ impl Coordinator {
         let mut history =
             History { unit: Unit::of_seed(seed), rounds: settings::rounds(&config), past: Vec::new() };
         let (mut since, mut finished) = (vec![None; sites.len()], false);
-        if let Some(checkpoint) = rounds::checkpoint(&recorder, history.unit)? {
+        let stored: Option<Checkpoint<SitesState>> = recorder.checkpoint(history.unit)?;
+        // A resumed run has its warnings in the log already.
+        let resumed = stored.is_some();
+        if let Some(checkpoint) = stored {
             server.restore(&checkpoint.state.server)?;
             (since, finished) = (checkpoint.state.since, checkpoint.done);
             history.past = checkpoint.history;
@@ -75,7 +79,7 @@ impl Coordinator {
             let suspicious =
                 sites.iter().filter_map(|site| Some(format!("{}: {}", site.name, site.warning.as_ref()?)));
             for warning in unscored(&config, &counts.collect::<Vec<_>>()).into_iter().chain(suspicious) {
-                warn(Some(&mut recorder), observer, &warning)?;
+                warn(Some(&mut recorder).filter(|_| !resumed), observer, &warning)?;
             }
             recorder.begin()?;
         }

@@ -1,7 +1,7 @@
 //! The end of a round and of the run.
 
 use fedspd_federated::{Exchange, ServerState};
-use fedspd_run::{Status, Unit};
+use fedspd_run::Status;
 use serde::{Deserialize, Serialize};
 
 use super::coordinator::Coordinator;
@@ -9,7 +9,7 @@ use super::open;
 use super::scores::{SiteScores, SplitScores};
 use crate::evaluate::{Confusions, RoundScores, Score, Validation, finals};
 use crate::record::sealed::Magic;
-use crate::record::{Checkpoint, CheckpointState, Recorder, UnitResults, round_event, table};
+use crate::record::{CheckpointState, FormerCheckpoint, Progress, UnitResults, round_event, table};
 use crate::{Error, Observer};
 
 /// The state between rounds: that of the server, and the version of each site's state.
@@ -20,38 +20,30 @@ pub(super) struct SitesState {
 }
 
 impl CheckpointState for SitesState {
-    const MAGIC: &Magic = b"fedspd-sites-v2\n";
+    const MAGIC: &Magic = b"fedspd-sites-v3\n";
+
+    fn former(magic: &Magic, content: &[u8]) -> Option<postcard::Result<FormerCheckpoint<Self>>> {
+        match magic {
+            b"fedspd-sites-v2\n" => Some(postcard::from_bytes(content)),
+            b"fedspd-sites-v1\n" => Some(postcard::from_bytes(content).map(from_first)),
+            _ => None,
+        }
+    }
 }
 
-/// The former format, from before a round could have several exchanges.
+/// The state of the first format, from before a round could have several exchanges.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct FormerSitesState {
+struct FirstSitesState {
     server: ServerState,
     since: Vec<Option<u32>>,
 }
 
-impl CheckpointState for FormerSitesState {
-    const MAGIC: &Magic = b"fedspd-sites-v1\n";
-}
-
-/// Reads the checkpoint of a run, in the current or the former format.
-pub(super) fn checkpoint(recorder: &Recorder, unit: Unit) -> Result<Option<Checkpoint<SitesState>>, Error> {
-    if !recorder.has_checkpoint::<FormerSitesState>(unit) {
-        return recorder.checkpoint(unit);
-    }
-    let former: Option<Checkpoint<FormerSitesState>> = recorder.checkpoint(unit)?;
-    Ok(former.map(|former| {
-        let first = |round| Exchange { round, number: 0 };
-        let since = former.state.since.into_iter().map(|round| round.map(first)).collect();
-        let Checkpoint { config_hash, history, finals, done, .. } = former;
-        Checkpoint {
-            config_hash,
-            state: SitesState { server: former.state.server, since },
-            history,
-            finals,
-            done,
-        }
-    }))
+fn from_first(first: FormerCheckpoint<FirstSitesState>) -> FormerCheckpoint<SitesState> {
+    let FormerCheckpoint { config_hash, state, history, finals, done } = first;
+    let exchange = |round| Exchange { round, number: 0 };
+    let since = state.since.into_iter().map(|round| round.map(exchange)).collect();
+    let state = SitesState { server: state.server, since };
+    FormerCheckpoint { config_hash, state, history, finals, done }
 }
 
 impl Coordinator {
@@ -101,14 +93,9 @@ impl Coordinator {
     }
 
     fn save(&mut self, finals: &[Score], done: bool) -> Result<(), Error> {
-        let checkpoint = Checkpoint {
-            config_hash: self.recorder.manifest.config_hash.clone(),
-            state: SitesState { server: self.server.state(), since: self.since.clone() },
-            history: self.history.past.clone(),
-            finals: finals.to_vec(),
-            done,
-        };
-        self.recorder.save(self.history.unit, &checkpoint)
+        let state = SitesState { server: self.server.state(), since: self.since.clone() };
+        let progress = Progress { state, history: &self.history.past, finals, done };
+        self.recorder.save(self.history.unit, &progress)
     }
 
     /// Saves the model and the results.
@@ -139,9 +126,10 @@ mod tests {
     use fedspd_nn::schedule::{Schedule, ScheduleConfig};
 
     use super::*;
+    use crate::record::{Checkpoint, PastRound, Recorder, sealed};
 
     #[test]
-    fn a_checkpoint_in_the_former_format_is_read() {
+    fn checkpoints_in_former_formats_are_read() {
         let folder = tempfile::tempdir().unwrap();
         let config = crate::config::Config::new("sample");
         let facts = crate::record::RunFacts {
@@ -163,30 +151,47 @@ mod tests {
         let shards = fedspd_run::Shards { classes: Vec::new(), seeds: Vec::new() };
         let path = folder.path().join("run");
         let mut recorder = Recorder::create(&path, &config, manifest, &shards, |_| Ok(())).unwrap();
-        assert!(checkpoint(&recorder, 0.into()).unwrap().is_none());
+        let mut read = || -> Option<Checkpoint<SitesState>> { recorder.checkpoint(0.into()).unwrap() };
+        assert!(read().is_none());
         let schedule = Schedule::new(ScheduleConfig::Constant, 0.1).unwrap();
         let server = postcard::to_allocvec(&(3_u32, vec![1.5_f64], schedule, vec![2.5_f64])).unwrap();
         let server: ServerState = postcard::from_bytes(&server).unwrap();
-        let (since, config_hash) = (vec![Some(2), None], config.hash());
-        let former = Checkpoint {
-            config_hash,
-            state: FormerSitesState { server: server.clone(), since },
-            history: Vec::new(),
+        let score = Score {
+            client: "pooled".into(),
+            split: "test".into(),
+            metric: "macro_f1".into(),
+            value: f64::NAN,
+        };
+        let history = || vec![PastRound { round: 1, scores: vec![score.clone()] }];
+        let since = vec![Some(Exchange { round: 2, number: 0 }), None];
+        let checkpoint = path.join("checkpoints/seed-0.ckpt");
+        let first = FormerCheckpoint {
+            config_hash: config.hash(),
+            state: FirstSitesState { server: server.clone(), since: vec![Some(2), None] },
+            history: history(),
             finals: Vec::new(),
             done: false,
         };
-        recorder.save(0.into(), &former).unwrap();
-        let read = checkpoint(&recorder, 0.into()).unwrap().unwrap().state;
-        assert_eq!(read.server, server);
-        assert_eq!(read.since, [Some(Exchange { round: 2, number: 0 }), None]);
-        let now = Checkpoint {
-            config_hash: former.config_hash,
-            state: read,
-            history: Vec::new(),
+        sealed::write(&checkpoint, b"fedspd-sites-v1\n", &first).unwrap();
+        let from_first = read().unwrap();
+        let second = FormerCheckpoint {
+            config_hash: config.hash(),
+            state: SitesState { server: server.clone(), since: since.clone() },
+            history: history(),
             finals: Vec::new(),
-            done: true,
+            done: false,
         };
-        recorder.save(0.into(), &now).unwrap();
-        assert!(checkpoint(&recorder, 0.into()).unwrap().unwrap().done);
+        sealed::write(&checkpoint, b"fedspd-sites-v2\n", &second).unwrap();
+        let from_second = read().unwrap();
+        let history = history();
+        let state = SitesState { server: server.clone(), since: since.clone() };
+        let progress = Progress { state, history: &history, finals: &[], done: true };
+        recorder.save(0.into(), &progress).unwrap();
+        let now: Checkpoint<SitesState> = recorder.checkpoint(0.into()).unwrap().unwrap();
+        for (read, done) in [(from_first, false), (from_second, false), (now, true)] {
+            assert_eq!((&read.state.server, &read.state.since, read.done), (&server, &since, done));
+            assert_eq!((read.history[0].round, read.history.len()), (1, 1));
+            assert!(read.history[0].scores[0].value.is_nan());
+        }
     }
 }

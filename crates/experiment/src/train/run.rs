@@ -156,7 +156,7 @@ impl Resumable {
     ///
     /// # Errors
     /// [`Error::Checkpoint`] for an unusable checkpoint.
-    pub fn rounds_left(&self) -> Result<usize, Error> {
+    pub fn rounds_left(&mut self) -> Result<usize, Error> {
         let rounds = self.experiment.rounds() as usize;
         self.experiment.config.run.seeds.as_slice().iter().try_fold(0, |left, &seed| {
             let checkpoint: Option<Checkpoint<Vec<CohortState>>> =
@@ -232,7 +232,8 @@ impl Visitor for AllSeeds<'_> {
         let ended = match trained {
             Ok(ended) => ended,
             Err(error) => {
-                self.recorder.end(Status::Failed)?;
+                // The first error is the one to report.
+                let _ = self.recorder.end(Status::Failed);
                 return Err(error);
             }
         };

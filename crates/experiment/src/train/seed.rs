@@ -15,7 +15,7 @@ use super::settings;
 use crate::config::Mode;
 use crate::evaluate::{InterpretationData, Predicted, RoundScores, Score, Validation, finals};
 use crate::record::{
-    Checkpoint, CohortState, History, PastRound, Recorder, UnitResults, is_due, round_event, warn,
+    Checkpoint, CohortState, History, PastRound, Progress, Recorder, UnitResults, is_due, round_event, warn,
 };
 use crate::split::Design;
 use crate::{Ended, Error, Observer};
@@ -85,7 +85,9 @@ impl<'a, T: Real, N: Architecture<T>> SeedRun<'a, T, N> {
             Cohort::all(config, self.network, &self.examples, &self.design, &pooled, unit.seed)?;
         let mut workers = self.workers()?;
         let mut history = History { unit, rounds: settings::rounds(config), past: Vec::new() };
-        let stored = recorder.as_deref().map(|recorder| recorder.checkpoint(unit)).transpose()?.flatten();
+        let stored = recorder.as_deref_mut().map(|recorder| recorder.checkpoint(unit)).transpose()?.flatten();
+        // A resumed unit has its warnings in the log already.
+        let resumed = stored.is_some();
         if let Some(Checkpoint { state, history: past, .. }) = stored {
             let states: Vec<CohortState> = state;
             for (cohort, state) in cohorts.iter_mut().zip(&states) {
@@ -97,11 +99,11 @@ impl<'a, T: Real, N: Architecture<T>> SeedRun<'a, T, N> {
             history.open(recorder)?;
         }
         for warning in self.design.warnings(config) {
-            warn(recorder.as_deref_mut(), observer, &warning)?;
+            warn(recorder.as_deref_mut().filter(|_| !resumed), observer, &warning)?;
         }
         for cohort in &mut cohorts {
             for warning in cohort.federation.check(&mut workers)? {
-                warn(recorder.as_deref_mut(), observer, &warning)?;
+                warn(recorder.as_deref_mut().filter(|_| !resumed), observer, &warning)?;
             }
         }
         while history.done() < history.rounds && cohorts.iter().any(|cohort| cohort.active) {
@@ -297,14 +299,8 @@ fn save<T: Real, M: Model<T>>(
     finals: &[Score],
     done: bool,
 ) -> Result<(), Error> {
-    let checkpoint = Checkpoint {
-        config_hash: recorder.manifest.config_hash.clone(),
-        state: cohorts.iter().map(Cohort::state).collect::<Vec<CohortState>>(),
-        history: history.to_vec(),
-        finals: finals.to_vec(),
-        done,
-    };
-    recorder.save(unit, &checkpoint)
+    let state: Vec<CohortState> = cohorts.iter().map(Cohort::state).collect();
+    recorder.save(unit, &Progress { state, history, finals, done })
 }
 
 /// Predicts the test trials of all clients.

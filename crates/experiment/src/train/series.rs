@@ -47,7 +47,7 @@ impl RunSeries {
                 begun.run.threads = config.run.threads;
                 begun.data.root.clone_from(&config.data.root);
             };
-            let run = Resumable::open(folder, here, progress)?;
+            let mut run = Resumable::open(folder, here, progress)?;
             let rounds = run.rounds_left()?;
             return Ok(run.go_on(&mut observer(rounds))?.1);
         }

@@ -7,6 +7,7 @@ mod bad_configs;
 mod clients;
 mod config;
 mod data;
+mod durability;
 mod fit;
 mod modes;
 mod partition;

@@ -12,6 +12,8 @@ use fedspd_federated::{Exchange, LOSS, Message, Numbers, Part};
 use fedspd_run::Status;
 use serde_json::json;
 
+use crate::runs::uninterrupted;
+
 /// Two clients of the sample.
 fn config(changes: &[&str]) -> Config {
     let own = ["data.subjects=1-4", "federated.rounds=3", "run.threads=1", "federated.carry_state=true"];
@@ -87,6 +89,7 @@ fn the_same_bytes_as_in_one_process_even_after_a_crash() {
     let manifest = fedspd_run::Manifest::read(&many.join("manifest.json")).unwrap();
     assert_eq!(manifest.status, Status::Done);
     assert!(manifest.subjects.is_empty(), "the server knows nobody");
+    assert_eq!(uninterrupted(&one), uninterrupted(&many));
 }
 
 /// Two runs of one configuration, at the same time and with the same sites: neither uses states of

@@ -181,7 +181,7 @@ fn its_folder_is_an_ordinary_one() {
     let experiment = experiment(TASK, &["mode=local", "train.epochs=2"]);
     run_network(&experiment, network(), "mine", &path, &mut ()).unwrap();
     assert!(run(&experiment, "mine", &path, &mut ()).is_err());
-    let resumed = Resumable::open(&path, |_| (), &()).unwrap();
+    let mut resumed = Resumable::open(&path, |_| (), &()).unwrap();
     assert_eq!(resumed.rounds_left().unwrap(), 0);
 }
 

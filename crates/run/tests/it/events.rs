@@ -92,9 +92,8 @@ fn a_log_cut_anywhere_and_resumed_has_the_same_rounds() {
         // The checkpoint may be a round behind the log.
         let done = done.saturating_sub(1);
         let mut log = EventLog::open(&path).unwrap();
-        for seed in 0..2 {
-            log.truncate_after(seed, (done as u32).saturating_sub(3 * seed as u32)).unwrap();
-        }
+        log.rewind(done as u64).unwrap();
+        assert_eq!(log.lasting(), done as u64);
         for event in &rounds[done..] {
             log.append(event).unwrap();
         }
@@ -103,26 +102,32 @@ fn a_log_cut_anywhere_and_resumed_has_the_same_rounds() {
 }
 
 #[test]
-fn only_later_rounds_of_the_seed_are_taken_away() {
+fn events_after_the_checkpoint_are_taken_away() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("events.jsonl");
+    let warning = |text: &str| Event::Warning { text: text.into() };
     let events = [
         Event::Started,
+        warning("kept"),
         round(0, 1),
-        round(1, 1),
+        Event::Interrupted { unit: 0.into(), round: 1 },
         round(0, 2),
-        Event::Warning { text: "kept".into() },
-        round(1, 2),
+        warning("of round 3"),
         round(0, 3),
         Event::Interrupted { unit: 0.into(), round: 3 },
+        Event::Finished,
     ];
     write(&path, &events);
     let mut log = EventLog::open(&path).unwrap();
-    log.truncate_after(0, 1).unwrap();
-    log.append(&Event::Resumed { unit: 0.into(), round: 1 }).unwrap();
-    let kept = [0, 1, 2, 4, 5, 7].map(|place| events[place].clone());
+    assert_eq!(log.lasting(), 6);
+    assert_eq!((log.lasting_until(0, 2).unwrap(), log.lasting_until(1, 2).unwrap()), (4, 0));
+    log.rewind(4).unwrap();
+    log.append(&Event::Resumed { unit: 0.into(), round: 2 }).unwrap();
+    log.append(&warning("of round 3")).unwrap();
+    assert_eq!(log.lasting(), 5);
+    let kept = [0, 1, 2, 3, 4, 7].map(|place| events[place].clone());
     let mut expected = kept.to_vec();
-    expected.push(Event::Resumed { unit: 0.into(), round: 1 });
+    expected.extend([Event::Resumed { unit: 0.into(), round: 2 }, warning("of round 3")]);
     assert_eq!(EventLog::read(&path).unwrap(), expected);
 }
 
@@ -133,8 +138,7 @@ fn a_line_that_is_no_event_is_named() {
     for line in ["nonsense", "", "{\"event\":\"party\"}", "{\"event\":\"round\",\"seed\":0}"] {
         fs::write(&path, format!("{{\"event\":\"started\"}}\n{line}\n{{\"event\":\"finished\"}}\n")).unwrap();
         let before = fs::read(&path).unwrap();
-        let mut log = EventLog::open(&path).unwrap();
-        for error in [EventLog::read(&path).unwrap_err(), log.truncate_after(0, 0).unwrap_err()] {
+        for error in [EventLog::read(&path).unwrap_err(), EventLog::open(&path).unwrap_err()] {
             assert!(matches!(error, Error::EventLine { line: 2, .. }), "{error}");
             assert!(error.to_string().contains("line 2 is not an event"), "{error}");
             assert!(error.hint().is_some());
@@ -143,7 +147,7 @@ fn a_line_that_is_no_event_is_named() {
     }
 }
 
-/// The log of a run without folds has no fold. Only rounds of the same fold and stage are removed.
+/// The log of a run without folds has no fold. Rounds of one number differ by fold and stage.
 #[test]
 fn folds_and_stages_are_told_apart() {
     let folder = tempfile::tempdir().unwrap();
@@ -160,7 +164,10 @@ fn folds_and_stages_are_told_apart() {
     let text = String::from_utf8(write(&path, &events)).unwrap();
     assert!(text.contains("\"seed\":0,\"fold\":1,\"stage\":\"choose\","), "{text}");
     assert_eq!(EventLog::read(&path).unwrap(), events);
-    EventLog::open(&path).unwrap().truncate_after(Unit { seed: 0, fold: Some(1), stage: None }, 1).unwrap();
-    let kept = [0, 2, 3].map(|place| events[place].clone());
-    assert_eq!(EventLog::read(&path).unwrap(), kept);
+    let log = EventLog::open(&path).unwrap();
+    for (events, (fold, stage)) in
+        (1..).zip([(Some(0), None), (Some(1), None), (Some(1), chosen), (None, None)])
+    {
+        assert_eq!(log.lasting_until(Unit { seed: 0, fold, stage }, 2).unwrap(), events);
+    }
 }
