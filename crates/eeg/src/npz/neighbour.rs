@@ -138,6 +138,9 @@ impl Output {
         let done = work(&mut self.file);
         if done.as_ref().is_err_and(|error| error.kind() != io::ErrorKind::Interrupted) {
             self.abandoned.store(true, Ordering::Relaxed);
+            // The failure may have come while the zip writer was completing an earlier header. It
+            // panics if it later finds itself before the entry under way.
+            self.position = self.length;
         }
         done
     }
