@@ -43,7 +43,7 @@ pub struct Manifest {
     /// How held-out subjects were treated before they were scored, if there are any.
     #[serde(default)]
     pub held_out: Option<String>,
-    /// TrialFacts about trials and their split; none over Flower, where only the sites know them.
+    /// Facts about trials and their split; none over Flower, where only the sites know them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub facts: Option<TrialFacts>,
     /// How clients are weighted.
