@@ -15,6 +15,7 @@ mod progress;
 mod rounds;
 mod table;
 mod verbs;
+mod warning;
 
 use std::ffi::OsString;
 use std::io::Write;

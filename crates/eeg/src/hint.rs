@@ -5,7 +5,6 @@ use std::io::ErrorKind;
 use crate::Error;
 use crate::fetch::FetchFault;
 use crate::read::EdfFault;
-use crate::store::StoreFault;
 
 /// System errors that come from a wrong path. The user can give another path.
 const MISTAKEN_PATHS: [ErrorKind; 6] = [
@@ -27,7 +26,9 @@ impl Error {
             Self::Fetch { fault, .. } => fault.hint(),
             Self::Archive { .. } => Some("delete the archive to download it again".into()),
             Self::NoDataFolder => Some("set `FEDSPD_DATA` to the folder where data should go".into()),
-            Self::NotFinite { .. } => Some("repair the recording, or leave the channel or the subject out".into()),
+            Self::NotFinite { .. } => {
+                Some("repair the recording, or leave the channel or the subject out".into())
+            }
             Self::NotFiniteCovariance { .. } | Self::TooLarge { .. } => {
                 Some("the signal probably has another unit than the file or the definition says".into())
             }
@@ -50,29 +51,31 @@ impl Error {
             }
             Self::Rate { .. } => Some("leave the subject out, or resample with --resample".into()),
             Self::File { source, .. } => fedspd_run::disk_hint(source).map(str::to_owned),
-            Self::NoFiles { .. } => Some(
-                "pass the folder with --root; `files` in the definition sets the file names".into(),
-            ),
+            Self::NoFiles { .. } => {
+                Some("pass the folder with --root; `files` in the definition sets the file names".into())
+            }
             Self::Band { low, .. } if !(*low > 0.0) => Some("begin the band above 0 Hz".into()),
             Self::Band { low, high, .. } if !(low < high) => Some("write the lower edge first".into()),
             Self::Band { .. } => Some("choose a lower band with --band".into()),
-            Self::Unstable { .. } => Some("take a wider band, and keep its edges away from 0 Hz and half the sampling rate".into()),
+            Self::Unstable { .. } => {
+                Some("take a wider band, and keep its edges away from 0 Hz and half the sampling rate".into())
+            }
             Self::Window { .. } => Some("the trial is the `interval` of the definition".into()),
             Self::TooFewSamples { .. } => Some("take a longer window".into()),
             Self::MatShape { .. } => {
                 Some("`channels` under [mat] must name every row of the array, in their order".into())
             }
-            Self::MatLabels { .. } => Some("`labels` under [mat] names the variable with one label for each trial".into()),
+            Self::MatLabels { .. } => {
+                Some("`labels` under [mat] names the variable with one label for each trial".into())
+            }
             Self::MatInterval { .. } => {
                 Some("`interval` counts from the beginning of each trial in the file".into())
             }
-            Self::Store { fault: StoreFault::Absent { .. }, .. } => Some(
-                "prepared data have the arrays X, y, subject, session, run, classes, channels, sfreq and unit".into(),
-            ),
+            Self::Store { fault, .. } => fault.hint(),
             Self::LeftOut { measured: None, .. } => Some("name other subjects with --subjects".into()),
-            Self::Channel { count: 2.., .. } => {
-                Some("give one of them another name under [rename], or list the others under `channels`".into())
-            }
+            Self::Channel { count: 2.., .. } => Some(
+                "give one of them another name under [rename], or list the others under `channels`".into(),
+            ),
             Self::Channel { count: 0, there, .. } => Some(format!(
                 "the file has {}; the definition can rename channels under [rename]",
                 there.join(", ")
@@ -94,12 +97,12 @@ impl Error {
                 "annotations are {}; `events` must name those that begin trials",
                 crate::names::list(noted)
             )),
-            Self::NoSource { .. } => Some(
-                "set `base` and `checksums` under [source], or copy the files and use --root".into(),
-            ),
-            Self::NotListed { what, .. } => {
-                Some(format!("add `{what}` to the definition; without it, files can only be searched on disk"))
+            Self::NoSource { .. } => {
+                Some("set `base` and `checksums` under [source], or copy the files and use --root".into())
             }
+            Self::NotListed { what, .. } => Some(format!(
+                "add `{what}` to the definition; without it, files can only be searched on disk"
+            )),
             Self::MixedRates { .. } => Some("list the channels of one rate under `channels`".into()),
             _ => None,
         }

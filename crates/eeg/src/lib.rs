@@ -13,6 +13,7 @@
 //! run in SIMD lanes across channels, a trial is a slice, and a covariance is one matrix product.
 
 mod about;
+mod counted;
 mod covariance;
 pub mod dataset;
 mod epochs;

@@ -11,6 +11,7 @@ use serde_json::json;
 use super::data::{Format, write_json};
 use crate::failure::Failure;
 use crate::table::Table;
+use crate::warning::warn;
 
 /// Arguments of `fedspd eval`.
 #[derive(Args)]
@@ -48,6 +49,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
         Align::Euclidean => AlignKind::Euclidean,
     };
     let scores = evaluate_model(&model(&arguments.model)?, &arguments.data, align)?;
+    warn(&scores.notes);
     let all = &scores.confusion;
     if arguments.format == Format::Json {
         let subjects = scores.subjects.iter().map(|(subject, confusion)| {
@@ -58,6 +60,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
             &json!({
                 "trials": all.total(), "macro_f1": all.macro_f1(), "accuracy": all.accuracy(), "kappa": all.kappa(), "loss": scores.loss,
                 "classes": scores.classes, "confusion": all.counts(), "calibrated": scores.calibrated, "subjects": subjects.collect::<Vec<_>>(),
+                "notes": scores.notes,
             }),
         );
     }

@@ -15,7 +15,29 @@ pub(super) enum Dtype {
     Bytes(usize),
 }
 
+/// The kind of values in an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ValueKind {
+    /// `False` and `True`.
+    Boolean,
+    /// Integers of any size.
+    Integer,
+    /// Floating-point numbers.
+    Float,
+    /// Texts, as code points or as bytes.
+    Text,
+}
+
 impl Dtype {
+    pub(super) fn kind(self) -> ValueKind {
+        match self {
+            Self::Bool => ValueKind::Boolean,
+            Self::Number(number, _) if number.is_float() => ValueKind::Float,
+            Self::Number(..) => ValueKind::Integer,
+            Self::Text(..) | Self::Bytes(_) => ValueKind::Text,
+        }
+    }
+
     /// Parses NumPy's notation of a type.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let mut letters = text.chars();

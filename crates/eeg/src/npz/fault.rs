@@ -306,13 +306,17 @@ impl NpzFault {
             | Self::BeyondFile { .. }
             | Self::Damaged { .. } => "the copy is incomplete or damaged: copy it again from the original",
             Self::Objects { .. } => {
-                "in Python, save only numbers or text; `numpy.savez(..., allow_pickle=False)` fails for an array of objects"
+                "in Python, convert the array before saving it: `.astype(str)` for names, `.astype(float)` for numbers"
+            }
+            Self::Type { .. } => {
+                "in Python, convert the array before saving it: `.astype('float64')` for numbers, `.astype(str)` for anything else"
             }
             Self::Records { .. } => "in Python, save each field as an array of its own",
             Self::Expansion { .. } => {
                 "the compression ratio is implausible for EEG; if the file is correct, save it uncompressed with `numpy.savez`"
             }
             Self::Kind { expected: "integers", .. } => "in Python, save `array.astype('int64')`",
+            Self::Kind { expected: "texts", .. } => "in Python, save `array.astype(str)`",
             Self::Encrypted { .. } | Self::Compression { .. } => {
                 "unpack it and pack it again as plain zip, or write it with `numpy.savez`"
             }

@@ -10,7 +10,7 @@ use zip::result::ZipError;
 
 use super::array::Array;
 use super::dtype::Dtype;
-use super::{NpzFault, directory};
+use super::{NpzFault, ValueKind, directory};
 use crate::Error;
 use crate::number::ByteOrder;
 use crate::regular;
@@ -91,6 +91,15 @@ impl<R: Read + Seek> NpzFile<R> {
     pub fn shape(&mut self, name: &str) -> Result<Vec<usize>, Error> {
         let array = open(&mut self.archive, &self.arrays, self.length, name);
         array.map(|array| array.header.shape).map_err(|trouble| error(&self.path, trouble))
+    }
+
+    /// Reads the kind of an array's values, from its header alone.
+    ///
+    /// # Errors
+    /// As [`shape`](Self::shape).
+    pub fn kind(&mut self, name: &str) -> Result<ValueKind, Error> {
+        let array = open(&mut self.archive, &self.arrays, self.length, name);
+        array.map(|array| array.header.dtype.kind()).map_err(|trouble| error(&self.path, trouble))
     }
 
     /// Reads the numbers of an array, floating-point or integer. Integers beyond 2^53 are rounded

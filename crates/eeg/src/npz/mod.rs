@@ -17,6 +17,7 @@ mod neighbour;
 mod write_rows;
 mod writer;
 
+pub use dtype::ValueKind;
 pub use fault::NpzFault;
 pub use file::{NpyArray, NpzFile};
 pub use write_rows::{Float, NpzRowWriter};

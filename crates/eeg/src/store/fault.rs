@@ -2,6 +2,10 @@
 
 use thiserror::Error;
 
+use super::unit::{OF_COVARIANCES, OF_TRIALS};
+use crate::counted::counted;
+use crate::names::list;
+
 /// Faults of a file with prepared data.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
@@ -21,6 +25,46 @@ pub enum StoreFault {
         shape: Vec<usize>,
         /// The expected shape.
         expected: String,
+    },
+    /// A list has another length than `X` has trials.
+    #[error("`{name}` has {}, but `X` has {}", counted(*entries, "entry"), counted(*trials, "trial"))]
+    PerTrial {
+        /// The array.
+        name: &'static str,
+        /// Its number of entries.
+        entries: usize,
+        /// The number of trials.
+        trials: usize,
+    },
+    /// `X` has another length than `y` and `subject`, which agree.
+    #[error("`X` has {}, but `y` and `subject` have {entries} entries each", counted(*trials, "trial"))]
+    Trials {
+        /// The number of trials in `X`.
+        trials: usize,
+        /// The number of labels and of subjects.
+        entries: usize,
+    },
+    /// A list of names has another length than the axis of `X` that it names.
+    #[error("`{name}` has {}, but `X` has {}", counted(*names, "name"), counted(*entries, of))]
+    Axis {
+        /// The array.
+        name: &'static str,
+        /// Its number of names.
+        names: usize,
+        /// The length of the axis.
+        entries: usize,
+        /// The noun for an entry of the axis.
+        of: &'static str,
+    },
+    /// A number is not whole.
+    #[error("`{name}` has {value} at entry {place}; it must be a text or a whole number")]
+    NotWhole {
+        /// The array.
+        name: &'static str,
+        /// The index of the entry.
+        place: usize,
+        /// The value found.
+        value: f64,
     },
     /// A list is too long for a file of this size.
     #[error("`{name}` has {entries} entries in a file of {length} bytes")]
@@ -59,7 +103,10 @@ pub enum StoreFault {
         values: Vec<i64>,
     },
     /// A label is not one of the classes.
-    #[error("`y` has the label {label} at trial {trial}, but there are {classes} classes (counted from 0)")]
+    #[error(
+        "`y` has the label {label} at trial {trial}, but `classes` has {} (counted from 0)",
+        counted(*classes, "name")
+    )]
     Label {
         /// The trial.
         trial: usize,
@@ -67,6 +114,16 @@ pub enum StoreFault {
         label: i64,
         /// The number of classes.
         classes: usize,
+    },
+    /// A label is not the name of a class.
+    #[error("`y` has the label \"{label}\" at trial {trial}, but `classes` has {}", list(classes))]
+    LabelName {
+        /// The trial.
+        trial: usize,
+        /// Its label.
+        label: String,
+        /// The names of the classes.
+        classes: Vec<String>,
     },
     /// A value is not finite.
     #[error("`X` has {value} in trial {trial}")]
@@ -105,4 +162,22 @@ pub enum StoreFault {
         /// The permitted values.
         expected: &'static str,
     },
+}
+
+impl StoreFault {
+    /// Returns a hint for the user, if there is one.
+    pub(crate) fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::Absent { name: "unit" } => {
+                format!("in Python, save `unit=\"uV^2\"` for covariances of microvolts, or another of {OF_COVARIANCES}; for trials, {OF_TRIALS}")
+            }
+            Self::Absent { .. } => {
+                "the arrays X, y, subject, sfreq and unit are required; session, run, classes and channels have defaults".into()
+            }
+            Self::Label { .. } => {
+                "leave `classes` out to name the classes after their labels, or save the name of each trial's class in `y`".into()
+            }
+            _ => return None,
+        })
+    }
 }

@@ -1,22 +1,28 @@
 //! Reading of prepared data.
 
-use std::fs::File;
-use std::io::BufReader;
 use std::path::Path;
 
 use fedspd_manifold::check_symmetric;
 use fedspd_manifold::simd::Simd;
 
-use super::{NOT_ALIGNED, StoreFault};
-use crate::about::{MICROVOLTS, NO_UNIT, SQUARE_MICROVOLTS};
-use crate::names::first_twice;
-use crate::npz::{NpzFault, NpzFile};
-use crate::{About, Alignment, Covariances, Error, Expansion, Making, Origin, Trials, sample_by_sample};
+use super::archive::Archive;
+use super::unit::{Conversion, OF_COVARIANCES, OF_TRIALS};
+use super::{NOT_ALIGNED, Note, StoreFault};
+use crate::{About, Alignment, Covariances, Error, Making, Origin, Trials, sample_by_sample};
 
-/// Approximate memory of a list entry: its text, or the label and the three ids of a trial.
-const BYTES_PER_ENTRY: u64 = 128;
+/// The session or run of all trials in a file that names none.
+const ONLY: &str = "1";
 
-/// The content of a file.
+/// The content of a file, and how the loader completed or converted it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Loaded {
+    /// The data.
+    pub content: Prepared,
+    /// Defaults and conversions, in the order in which they were applied.
+    pub notes: Vec<Note>,
+}
+
+/// Trials or covariances.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Prepared {
     /// Trials with all their samples.
@@ -36,64 +42,96 @@ impl Prepared {
 }
 
 /// Reads prepared data, written by fedspd or by NumPy. Without `kind`, an array whose last two axes
-/// are equal holds covariances.
+/// are equal holds covariances. The shape of `X` gives the numbers of trials and channels.
 ///
 /// # Errors
 /// [`Error::File`], [`Error::Npz`] for a faulty archive, [`Error::Store`] for arrays that do not
 /// match.
-pub fn load(path: &Path) -> Result<Prepared, Error> {
-    let mut archive = Archive { file: NpzFile::open(path)?, path };
+pub fn load(path: &Path) -> Result<Loaded, Error> {
+    let mut archive = Archive::open(path)?;
+    let mut notes = Vec::new();
     // Shapes come first, so that no array with a wrong shape and no list too long for the file is
     // read.
-    let channels = archive.different("channels")?;
-    if channels.is_empty() {
+    let shape = archive.kind()?;
+    if shape.channels == 0 {
         return Err(Error::NoChannels { path: path.to_owned() });
     }
-    let trials = archive.trials()?;
-    let (covariances, inputs) = archive.kind(trials, channels.len())?;
-    let about = archive.about(trials, channels)?;
-    let units: &[&str] = if covariances { &[SQUARE_MICROVOLTS, NO_UNIT] } else { &[MICROVOLTS, NO_UNIT] };
-    if !units.contains(&&*about.unit) {
-        let expected = if covariances { "uV^2, or 1 for none" } else { "uV, or 1 for none" };
-        return Err(archive.fault(StoreFault::Unit { unit: about.unit, expected }));
-    }
-    let (x, channels) = (archive.file.floats("X")?.values, about.channels.len());
-    let size = x.len() / trials.max(1);
+    archive.check_trials(shape.trials)?;
+    let (about, conversion) = archive.about(&shape, &mut notes)?;
+    let mut x = archive.file.floats("X")?.values;
+    conversion.apply(&about.unit, &mut x, &mut notes);
+    let about = About { unit: conversion.unit.to_owned(), ..about };
+    let size = x.len() / shape.trials.max(1);
     if let Some(place) = x.iter().position(|value| !value.is_finite()) {
         return Err(archive.fault(StoreFault::NotFinite { trial: place / size, value: x[place] }));
     }
-    if !covariances {
-        return Ok(Prepared::Trials(Trials::new(
-            about,
-            inputs,
-            sample_by_sample(channels, inputs, &x, f64::clone),
-        )?));
+    let Shape { channels, depth, .. } = shape;
+    if !shape.covariances {
+        let samples = sample_by_sample(channels, depth, &x, f64::clone);
+        let trials = Trials::new(about, depth, samples)?;
+        return Ok(Loaded { content: Prepared::Trials(trials), notes });
     }
-    archive.symmetric(channels, inputs, &x)?;
+    archive.symmetric(channels, depth, &x)?;
     let names = if archive.has("inputs") {
-        archive.names("inputs", Some(inputs))?
+        archive.axis("inputs", depth, "input")?
     } else {
-        (0..inputs).map(|input| format!("input {input}")).collect()
+        (0..depth).map(|input| format!("input {input}")).collect()
     };
-    Ok(Prepared::Covariances(Covariances::new(about, names, x)?))
+    Ok(Loaded { content: Prepared::Covariances(Covariances::new(about, names, x)?), notes })
 }
 
-struct Archive<'a> {
-    file: NpzFile<BufReader<File>>,
-    path: &'a Path,
+/// The meaning of the axes of `X`.
+struct Shape {
+    covariances: bool,
+    trials: usize,
+    channels: usize,
+    /// The number of inputs of covariances, or of samples of trials.
+    depth: usize,
 }
 
 impl Archive<'_> {
-    fn fault(&self, fault: StoreFault) -> Error {
-        Error::Store { path: self.path.to_owned(), fault }
+    /// Finds whether `X` holds covariances or trials, and how many.
+    fn kind(&mut self) -> Result<Shape, Error> {
+        let shape = self.shape("X")?;
+        let kind = if self.has("kind") { Some(self.text("kind")?) } else { None };
+        let (covariances, trials) = match kind.as_deref() {
+            Some("covariances") => (true, false),
+            Some("trials") => (false, true),
+            None => (true, true),
+            Some(kind) => return Err(self.fault(StoreFault::Kind { kind: kind.to_owned() })),
+        };
+        match shape[..] {
+            [trials, n, m] if covariances && n == m => {
+                return Ok(Shape { covariances: true, trials, channels: n, depth: 1 });
+            }
+            [trials, depth, n, m] if covariances && n == m && depth > 0 => {
+                return Ok(Shape { covariances: true, trials, channels: n, depth });
+            }
+            [count, channels, depth] if trials && depth > 0 => {
+                return Ok(Shape { covariances: false, trials: count, channels, depth });
+            }
+            _ => {}
+        }
+        let of_covariances = "trials x channels x channels, or trials x inputs x channels x channels";
+        let of_trials = "trials x channels x samples";
+        let expected = match (covariances, trials) {
+            (true, false) => of_covariances.to_owned(),
+            (false, true) => of_trials.to_owned(),
+            _ => format!("{of_covariances}, or {of_trials}"),
+        };
+        Err(self.fault(StoreFault::Shape { name: "X", shape, expected }))
     }
 
-    fn has(&self, name: &str) -> bool {
-        self.file.names().any(|there| there == name)
-    }
-
-    fn have(&self, name: &'static str) -> Result<(), Error> {
-        if self.has(name) { Ok(()) } else { Err(self.fault(StoreFault::Absent { name })) }
+    /// Checks that `X`, `y` and `subject` have as many trials. If two agree, the third is wrong.
+    fn check_trials(&mut self, trials: usize) -> Result<(), Error> {
+        if let ([labels], [subjects]) = (&self.shape("y")?[..], &self.shape("subject")?[..])
+            && labels == subjects
+            && *labels != trials
+        {
+            return Err(self.fault(StoreFault::Trials { trials, entries: *labels }));
+        }
+        self.check_per_trial("y", trials)?;
+        self.check_size("y", trials)
     }
 
     /// Checks that covariances are symmetric: other programs may have stored something else.
@@ -108,79 +146,54 @@ impl Archive<'_> {
         }
     }
 
-    /// The number of trials.
-    fn trials(&mut self) -> Result<usize, Error> {
-        self.have("y")?;
-        let shape = self.file.shape("y")?;
-        let &[trials] = &shape[..] else {
-            let expected = "one number per trial".to_owned();
-            return Err(self.fault(StoreFault::Shape { name: "y", shape, expected }));
+    /// Reads everything but the numbers, with the conversion of their unit.
+    fn about(&mut self, shape: &Shape, notes: &mut Vec<Note>) -> Result<(About, Conversion), Error> {
+        let channels = self.channels(shape.channels, notes)?;
+        let subjects = self.ids("subject", shape.trials)?;
+        let sessions = self.ids_or_one("session", shape.trials, notes)?;
+        let runs = self.ids_or_one("run", shape.trials, notes)?;
+        let (classes, labels) = self.labels(notes)?;
+        let (sfreq, unit, making) = (self.rate()?, self.text("unit")?, self.making()?);
+        let Some(conversion) = Conversion::of(&unit, shape.covariances) else {
+            let expected = if shape.covariances { OF_COVARIANCES } else { OF_TRIALS };
+            return Err(self.fault(StoreFault::Unit { unit, expected }));
         };
-        self.check_size("y", trials)?;
-        Ok(trials)
+        let ids = subjects.into_iter().zip(sessions).zip(runs).zip(labels);
+        let origin = |(((subject, session), run), label)| Origin { label, subject, session, run };
+        let origins = ids.map(origin).collect();
+        Ok((About { classes, channels, sfreq, unit, making, origins }, conversion))
     }
 
-    /// Whether `X` holds covariances, with the number of inputs, or else with the number of
-    /// samples.
-    fn kind(&mut self, trials: usize, channels: usize) -> Result<(bool, usize), Error> {
-        self.have("X")?;
-        let shape = self.file.shape("X")?;
-        let kind = if self.has("kind") { Some(self.text("kind")?) } else { None };
-        let covariances = match kind.as_deref() {
-            Some("covariances") => true,
-            Some("trials") => false,
-            None => shape.len() >= 2 && shape[shape.len() - 1] == shape[shape.len() - 2],
-            Some(kind) => return Err(self.fault(StoreFault::Kind { kind: kind.to_owned() })),
-        };
-        let expected = match (covariances, &shape[..]) {
-            (true, &[t, n, m]) if (t, n, m) == (trials, channels, channels) => return Ok((true, 1)),
-            (true, &[t, inputs, n, m]) if (t, n, m) == (trials, channels, channels) && inputs > 0 => {
-                return Ok((true, inputs));
-            }
-            (false, &[t, n, samples]) if (t, n) == (trials, channels) && samples > 0 => {
-                return Ok((false, samples));
-            }
-            (true, _) => {
-                format!("{trials} x {channels} x {channels}, or {trials} x inputs x {channels} x {channels}")
-            }
-            (false, _) => format!("{trials} x {channels} x samples"),
-        };
-        Err(self.fault(StoreFault::Shape { name: "X", shape, expected }))
-    }
-
-    /// Checks that a list in memory is not too large for the length of the file.
-    fn check_size(&self, name: &'static str, entries: usize) -> Result<(), Error> {
-        let length = self.file.length();
-        let bytes = (entries as u64).saturating_mul(BYTES_PER_ENTRY);
-        let fault = |_| self.fault(StoreFault::Many { name, entries, length });
-        Expansion::check(length, bytes).map_err(fault)
-    }
-
-    fn about(&mut self, trials: usize, channels: Vec<String>) -> Result<About, Error> {
-        let classes = self.different("classes")?;
-        let y = self.file.integers("y")?;
-        let wrong = |&&label: &&i64| usize::try_from(label).map_or(true, |label| label >= classes.len());
-        if let Some(&label) = y.values.iter().find(wrong) {
-            let trial = y.values.iter().position(|&other| other == label).unwrap_or(0);
-            return Err(self.fault(StoreFault::Label { trial, label, classes: classes.len() }));
+    fn channels(&mut self, channels: usize, notes: &mut Vec<Note>) -> Result<Vec<String>, Error> {
+        if self.has("channels") {
+            let names = self.axis("channels", channels, "channel")?;
+            return self.different("channels", names);
         }
-        let subjects = self.ids("subject", trials)?;
-        let sessions = self.ids("session", trials)?;
-        let runs = self.ids("run", trials)?;
-        self.have("sfreq")?;
-        let sfreq = self.file.floats("sfreq")?;
-        let [sfreq] = sfreq.values[..] else {
+        notes.push(Note::NumberedChannels { channels });
+        Ok((1..=channels).map(|number| format!("channel {number}")).collect())
+    }
+
+    /// Reads one id per trial, or takes the same for all if the array is missing.
+    fn ids_or_one(
+        &mut self,
+        name: &'static str,
+        trials: usize,
+        notes: &mut Vec<Note>,
+    ) -> Result<Vec<String>, Error> {
+        if self.has(name) {
+            return self.ids(name, trials);
+        }
+        notes.push(Note::OneForAll { name });
+        Ok(vec![ONLY.to_owned(); trials])
+    }
+
+    fn rate(&mut self) -> Result<f64, Error> {
+        let shape = self.shape("sfreq")?;
+        let [sfreq] = self.file.floats("sfreq")?.values[..] else {
             let expected = "a single number".to_owned();
-            return Err(self.fault(StoreFault::Shape { name: "sfreq", shape: sfreq.shape, expected }));
+            return Err(self.fault(StoreFault::Shape { name: "sfreq", shape, expected }));
         };
-        if !(sfreq > 0.0 && sfreq.is_finite()) {
-            return Err(self.fault(StoreFault::Rate { sfreq }));
-        }
-        let (unit, making) = (self.text("unit")?, self.making()?);
-        let ids = subjects.into_iter().zip(sessions).zip(runs).zip(y.values);
-        let origin =
-            |(((subject, session), run), label)| Origin { label: label as usize, subject, session, run };
-        Ok(About { classes, channels, sfreq, unit, making, origins: ids.map(origin).collect() })
+        if sfreq > 0.0 && sfreq.is_finite() { Ok(sfreq) } else { Err(self.fault(StoreFault::Rate { sfreq })) }
     }
 
     fn making(&mut self) -> Result<Making, Error> {
@@ -203,64 +216,11 @@ impl Archive<'_> {
             };
         }
         if self.has("bands") {
-            making.bands = self.names("bands", None)?;
+            making.bands = self.names("bands")?;
         }
         if self.has("windows") {
-            making.windows = self.names("windows", None)?;
+            making.windows = self.names("windows")?;
         }
         Ok(making)
-    }
-
-    /// Reads a list of distinct names.
-    fn different(&mut self, name: &'static str) -> Result<Vec<String>, Error> {
-        let names = self.names(name, None)?;
-        match first_twice(&names) {
-            Some(twice) => Err(self.fault(StoreFault::Twice { name, twice: twice.clone() })),
-            None => Ok(names),
-        }
-    }
-
-    /// Reads a list of names, of a given length if there is one.
-    fn names(&mut self, name: &'static str, length: Option<usize>) -> Result<Vec<String>, Error> {
-        self.have(name)?;
-        let shape = self.file.shape(name)?;
-        match shape[..] {
-            [found] if length.is_none_or(|length| length == found) => {
-                self.check_size(name, found)?;
-                Ok(self.file.strings(name)?.values)
-            }
-            _ => {
-                let expected = length.map_or("a list".to_owned(), |length| format!("a list of {length}"));
-                Err(self.fault(StoreFault::Shape { name, shape, expected }))
-            }
-        }
-    }
-
-    /// Reads one id per trial: texts, or numbers converted to texts.
-    fn ids(&mut self, name: &'static str, trials: usize) -> Result<Vec<String>, Error> {
-        self.have(name)?;
-        let shape = self.file.shape(name)?;
-        if shape != [trials] {
-            let expected = format!("one per trial, {trials}");
-            return Err(self.fault(StoreFault::Shape { name, shape, expected }));
-        }
-        match self.file.integers(name) {
-            Ok(numbers) => Ok(numbers.values.iter().map(i64::to_string).collect()),
-            Err(Error::Npz { fault, .. }) if matches!(*fault, NpzFault::Kind { .. }) => {
-                Ok(self.file.strings(name)?.values)
-            }
-            Err(error) => Err(error),
-        }
-    }
-
-    fn text(&mut self, name: &'static str) -> Result<String, Error> {
-        self.have(name)?;
-        let shape = self.file.shape(name)?;
-        if shape.iter().product::<usize>() == 1
-            && let Some(text) = self.file.strings(name)?.values.pop()
-        {
-            return Ok(text);
-        }
-        Err(self.fault(StoreFault::Shape { name, shape, expected: "a single text".into() }))
     }
 }

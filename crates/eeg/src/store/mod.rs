@@ -5,8 +5,8 @@
 //! | `X` | trials x channels x channels | covariances, `float64` |
 //! | | trials x inputs x channels x channels | several covariances per trial |
 //! | | trials x channels x samples | trials, `float32` when written |
-//! | `y` | trials | indices into `classes` |
-//! | `subject`, `session`, `run` | trials | whole numbers if all are, otherwise texts |
+//! | `y` | trials | indices into `classes`, or names of classes |
+//! | `subject`, `session`, `run` | trials, or one for all | texts or whole numbers |
 //! | `classes`, `channels` | | names |
 //! | `inputs` | inputs | name of each covariance of a trial |
 //! | `sfreq`, `unit`, `kind` | scalars | hertz; `uV`, `uV^2` or `1`; `trials` or `covariances` |
@@ -14,15 +14,21 @@
 //! | `z_score` | scalar | 1 if every channel of every trial was z-scored, otherwise 0 |
 //! | `bands`, `windows` | | names, such as `8-32 Hz` and `0-3 s` |
 //!
-//! Optional arrays: `inputs`, `kind`, and those of the last three rows. Other programs may not know
-//! the processing of the data.
+//! Required are `X`, `y`, `subject`, `sfreq` and `unit`. Other programs may not know the rest. A
+//! [`Note`] says which default replaces `session`, `run`, `classes` or `channels`, and whether `X`
+//! was converted to microvolts.
 
+mod archive;
 mod fault;
+mod labels;
 mod load;
+mod note;
 mod save;
+mod unit;
 
 /// The value of `align` for data that are not aligned.
 const NOT_ALIGNED: &str = "none";
 
 pub use fault::StoreFault;
-pub use load::{Prepared, load};
+pub use load::{Loaded, Prepared, load};
+pub use note::Note;

@@ -9,6 +9,7 @@ mod faulty;
 mod fetch;
 mod files;
 mod filter;
+mod foreign_arrays;
 mod golden_edf;
 mod inspect;
 mod locations;

@@ -40,7 +40,7 @@ fn how_data_were_made_comes_back() {
         windows: vec!["0-3 s".into()],
     };
     covariances.save(&path).unwrap();
-    assert_eq!(load(&path).unwrap().about().making, covariances.about.making);
+    assert_eq!(load(&path).unwrap().content.about().making, covariances.about.making);
     let mut file = NpzFile::open(&path).unwrap();
     for (name, shape, text) in [
         ("estimator", vec![], "oas"),
@@ -57,7 +57,7 @@ fn how_data_were_made_comes_back() {
 fn alignment_leaves_its_name() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("data.npz");
-    let align = || load(&path).unwrap().about().making.align;
+    let align = || load(&path).unwrap().content.about().making.align;
     let identity: Vec<f64> = (0..4 * 9).map(|place| f64::from(place % 9 % 4 == 0)).collect();
     let mut covariances = Covariances::new(about(3, 4), vec!["all".into()], identity).unwrap();
     covariances.save(&path).unwrap();
@@ -72,7 +72,7 @@ fn alignment_leaves_its_name() {
     trials.align().unwrap();
     trials.save(&path).unwrap();
     assert_eq!(align(), Some(Alignment::Euclidean));
-    let z_score = || load(&path).unwrap().about().making.z_score;
+    let z_score = || load(&path).unwrap().content.about().making.z_score;
     assert!(!z_score());
     trials.z_score().unwrap();
     trials.save(&path).unwrap();
@@ -88,7 +88,8 @@ fn covariances_come_back_as_they_were() {
     for inputs in [1, 3] {
         let covariances = covariances(inputs);
         covariances.save(&path).unwrap();
-        assert_eq!(load(&path).unwrap(), Prepared::Covariances(covariances));
+        let loaded = load(&path).unwrap();
+        assert_eq!((loaded.content, loaded.notes), (Prepared::Covariances(covariances), vec![]));
     }
 }
 
@@ -101,7 +102,7 @@ fn trials_come_back_in_single_precision() {
     let samples: Vec<f64> = noise(2, 3 * 5 * 2).iter().map(|&x| f64::from(x as f32)).collect();
     let trials = Trials::new(about, 5, samples).unwrap();
     trials.save(&path).unwrap();
-    assert_eq!(load(&path).unwrap(), Prepared::Trials(trials));
+    assert_eq!(load(&path).unwrap().content, Prepared::Trials(trials));
 }
 
 #[test]
@@ -190,26 +191,51 @@ fn arrays_that_do_not_fit_are_refused_with_their_fault() {
         message.strip_prefix(&format!("{}: ", path.display())).unwrap().to_owned()
     };
     arrays().write(&path);
-    let Prepared::Covariances(sound) = load(&path).unwrap() else { panic!() };
+    let Prepared::Covariances(sound) = load(&path).unwrap().content else { panic!() };
     assert_eq!(sound.about.making, Making::default());
-    for name in ["X", "y", "subject", "session", "run", "classes", "channels", "sfreq", "unit"] {
+    for name in ["X", "y", "subject", "sfreq", "unit"] {
         assert_eq!(message(&|a| a.without = name), format!("there is no array `{name}`"));
     }
-    let shape = "it must be 2 x 3 x 3, or 2 x inputs x 3 x 3";
-    let cases: [Case<'_>; 14] = [
+    let matrices = "trials x channels x channels, or trials x inputs x channels x channels";
+    let any = format!("{matrices}, or trials x channels x samples");
+    let cases: [Case<'_>; 20] = [
         (&|a| a.channels[2] = "C3", "`channels` lists \"C3\" twice".into()),
-        (&|a| a.x = (vec![2, 4, 4], vec![1.0; 32]), format!("`X` has the shape [2, 4, 4]; {shape}")),
-        (&|a| a.x = (vec![18], vec![1.0; 18]), "`X` has the shape [18]; it must be 2 x 3 x samples".into()),
-        (&|a| a.x = (vec![2, 0, 3, 3], vec![]), format!("`X` has the shape [2, 0, 3, 3]; {shape}")),
+        (&|a| a.channels.truncate(2), "`channels` has 2 names, but `X` has 3 channels".into()),
+        (
+            &|a| a.x = (vec![2, 4, 4], vec![1.0; 32]),
+            "`channels` has 3 names, but `X` has 4 channels".into(),
+        ),
+        (
+            &|a| a.x = (vec![2, 3, 9], vec![1.0; 54]),
+            "`unit` is \"uV^2\"; it must be uV, mV, V or nV, or 1 for dimensionless data".into(),
+        ),
+        (&|a| a.x = (vec![18], vec![1.0; 18]), format!("`X` has the shape [18]; it must be {any}")),
+        (
+            &|a| a.x = (vec![2, 0, 3, 3], vec![]),
+            format!("`X` has the shape [2, 0, 3, 3]; it must be {any}"),
+        ),
+        (
+            &|a| (a.kind, a.x) = (Some("covariances"), (vec![2, 3, 4], vec![1.0; 24])),
+            format!("`X` has the shape [2, 3, 4]; it must be {matrices}"),
+        ),
+        (
+            &|a| (a.kind, a.x) = (Some("trials"), (vec![2, 1, 3, 3], vec![1.0; 18])),
+            "`X` has the shape [2, 1, 3, 3]; it must be trials x channels x samples".into(),
+        ),
+        (&|a| a.y = vec![0], "`y` has 1 entry, but `X` has 2 trials".into()),
+        (
+            &|a| (a.y, a.subject) = (vec![0, 1, 0], vec![7, 7, 7]),
+            "`X` has 2 trials, but `y` and `subject` have 3 entries each".into(),
+        ),
         (
             &|a| a.y = vec![0, 2],
-            "`y` has the label 2 at trial 1, but there are 2 classes (counted from 0)".into(),
+            "`y` has the label 2 at trial 1, but `classes` has 2 names (counted from 0)".into(),
         ),
         (
             &|a| a.y = vec![-1, 0],
-            "`y` has the label -1 at trial 0, but there are 2 classes (counted from 0)".into(),
+            "`y` has the label -1 at trial 0, but `classes` has 2 names (counted from 0)".into(),
         ),
-        (&|a| a.subject = vec![7], "`subject` has the shape [1]; it must be one per trial, 2".into()),
+        (&|a| a.subject = vec![7], "`subject` has 1 entry, but `X` has 2 trials".into()),
         (&|a| a.x.1[10] = f64::NAN, "`X` has NaN in trial 1".into()),
         (
             &|a| a.x.1[9 + 2] = 3.0,
@@ -224,7 +250,10 @@ fn arrays_that_do_not_fit_are_refused_with_their_fault() {
             "there are no channels".into(),
         ),
         (&|a| a.sfreq = vec![0.0], "`sfreq` is 0; it must be positive".into()),
-        (&|a| a.unit = "V^2", "`unit` is \"V^2\"; it must be uV^2, or 1 for none".into()),
+        (
+            &|a| a.unit = "kV^2",
+            "`unit` is \"kV^2\"; it must be uV^2, mV^2, V^2 or nV^2, or 1 for dimensionless data".into(),
+        ),
         (
             &|a| a.kind = Some("epochs"),
             "`kind` is \"epochs\"; it must be \"trials\" or \"covariances\"".into(),
@@ -243,11 +272,14 @@ fn compressed(path: &Path, trials: usize, labels: usize, ids: usize, classes: us
     let text = |words: &[&str]| {
         words.iter().flat_map(|word| word.chars()).flat_map(|c| (c as u32).to_le_bytes()).collect()
     };
-    let ones = noise(5, trials).iter().map(|x| 1.0 + x * x).collect::<Vec<_>>();
+    // Noise does not compress; millions of trials are all the same.
+    let noisy = trials < 1_000_000;
+    let ones = noise(5, if noisy { trials } else { 0 }).iter().map(|x| 1.0 + x * x).collect::<Vec<_>>();
+    let (kind, ones) = if noisy { ("<f8", bytes(&ones)) } else { ("|i1", vec![1; trials]) };
     let names: Vec<u8> =
         (0..classes as u32).flat_map(|class| (0x4e00 + class % 20_000).to_le_bytes()).collect();
     let arrays: [(&str, &str, String, Vec<u8>); 9] = [
-        ("X", "<f8", format!("({trials}, 1, 1)"), bytes(&ones)),
+        ("X", kind, format!("({trials}, 1, 1)"), ones),
         ("y", "|i1", shape(labels), vec![0; labels]),
         ("subject", "<i8", shape(ids), vec![0; 8 * ids]),
         ("session", "<U1", shape(ids), [b'0', 0, 0, 0].repeat(ids)),
@@ -274,19 +306,16 @@ fn lists_are_judged_by_their_shapes() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("data.npz");
     compressed(&path, 9538, 9538, 9538, 2);
-    let loaded = load(&path).unwrap();
+    let loaded = load(&path).unwrap().content;
     assert_eq!((loaded.about().origins.len(), &*loaded.about().origins[9537].session), (9538, "0"));
-    let message = |labels: usize, ids: usize, classes: usize| {
-        compressed(&path, 400, labels, ids, classes);
+    let message = |trials: usize, labels: usize, ids: usize| {
+        compressed(&path, trials, labels, ids, 2);
         let message = load(&path).unwrap_err().to_string();
         message.strip_prefix(&format!("{}: ", path.display())).unwrap().to_owned()
     };
-    assert_eq!(message(400, 300_000, 2), "`subject` has the shape [300000]; it must be one per trial, 400");
-    assert_eq!(
-        message(401, 400, 2),
-        "`X` has the shape [400, 1, 1]; it must be 401 x 1 x 1, or 401 x inputs x 1 x 1"
-    );
+    assert_eq!(message(400, 400, 300_000), "`subject` has 300000 entries, but `X` has 400 trials");
+    assert_eq!(message(400, 401, 400), "`y` has 401 entries, but `X` has 400 trials");
     let length = |message: &str| message.rsplit(' ').nth(1).unwrap().parse::<u64>().unwrap();
-    let many = message(3_000_000, 400, 2);
+    let many = message(3_000_000, 3_000_000, 400);
     assert_eq!(many, format!("`y` has 3000000 entries in a file of {} bytes", length(&many)));
 }

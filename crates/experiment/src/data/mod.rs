@@ -29,6 +29,8 @@ pub struct Dataset {
     pub content: Content,
     /// Subjects that were left out, and why.
     pub excluded: Vec<ExcludedSubject>,
+    /// Warnings about the data: defaults and conversions of the loader.
+    pub notes: Vec<String>,
 }
 
 /// The numbers of trials: covariances or samples.
@@ -98,7 +100,7 @@ impl Dataset {
     /// matrices that are not covariances.
     pub fn given(name: &str, content: Content, model: ModelKind) -> Result<Self, Error> {
         content.check(name, model)?;
-        Ok(Self { name: name.to_owned(), content, excluded: Vec::new() })
+        Ok(Self { name: name.to_owned(), content, excluded: Vec::new(), notes: Vec::new() })
     }
 
     /// Returns classes, channels and origins.
@@ -138,6 +140,7 @@ pub fn load(config: &Config, progress: &impl Progress) -> Result<Dataset, Error>
     let name = dataset_name(config, &source);
     let model = config.model.kind;
     let raw = model.reads() == Input::Samples;
+    let mut notes = Vec::new();
     let (content, mut excluded) = match source {
         Source::Sample if raw => {
             return Err(Error::Unsuitable { data: name, kind: "covariances", model });
@@ -145,14 +148,16 @@ pub fn load(config: &Config, progress: &impl Progress) -> Result<Dataset, Error>
         Source::Sample => (Content::Covariances(sample::sample()?), Vec::new()),
         Source::Generated => (generated(&config.data.generated, raw)?, Vec::new()),
         Source::Npz(path) => {
-            let content = Content::from(load_npz(&path)?);
+            let loaded = load_npz(&path)?;
+            notes.extend(loaded.notes.iter().map(|note| format!("{}: {note}", path.display())));
+            let content = Content::from(loaded.content);
             content.check(&name, model)?;
             (content, Vec::new())
         }
         Source::Registry(_) | Source::Definition(_) => recordings(config, raw, progress)?,
     };
     let content = select(config, content, &mut excluded)?;
-    Ok(Dataset { name, content, excluded })
+    Ok(Dataset { name, content, excluded, notes })
 }
 
 /// Returns the name of the data in results.

@@ -29,6 +29,8 @@ pub struct ModelScores {
     /// Whether statistics were fitted to the data, as a network with local batch normalisation
     /// needs.
     pub calibrated: bool,
+    /// Defaults and conversions of the loader.
+    pub notes: Vec<String>,
 }
 
 /// Evaluates a model on an `.npz` of covariances or trials. `align` aligns each subject on all its
@@ -39,7 +41,8 @@ pub struct ModelScores {
 /// network does not read the data that the alignment changes.
 pub fn evaluate_model(model: &Path, data: &Path, align: AlignKind) -> Result<ModelScores, Error> {
     let (manifest, parameters) = file::load::<f64>(model)?;
-    let mut content = Content::from(load(data)?);
+    let loaded = load(data)?;
+    let mut content = Content::from(loaded.content);
     same_names(model, &manifest, content.about())?;
     let kind = manifest.network.kind();
     content.check(&data.display().to_string(), kind)?;
@@ -64,7 +67,8 @@ pub fn evaluate_model(model: &Path, data: &Path, align: AlignKind) -> Result<Mod
         trials.z_score()?;
     }
     same_treatment(model, &manifest, content.about())?;
-    let scores = Scores { content, parameters, calibrated: kind.has_statistics() };
+    let notes = loaded.notes.iter().map(|note| format!("{}: {note}", data.display())).collect();
+    let scores = Scores { content, parameters, calibrated: kind.has_statistics(), notes };
     with_saved_network(&manifest.network, scores)
 }
 
@@ -128,6 +132,7 @@ struct Scores {
     content: Content,
     parameters: ParamSet<f64>,
     calibrated: bool,
+    notes: Vec<String>,
 }
 
 impl Visitor for Scores {
@@ -152,7 +157,7 @@ impl Visitor for Scores {
             loss += evaluation.loss * own.len() as f64 / about.origins.len() as f64;
             subjects.push((subject.to_owned(), confusion));
         }
-        let calibrated = self.calibrated;
-        Ok(ModelScores { classes: about.classes.clone(), confusion: all, loss, subjects, calibrated })
+        let Self { calibrated, notes, .. } = self;
+        Ok(ModelScores { classes: about.classes.clone(), confusion: all, loss, subjects, calibrated, notes })
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use fedspd_eeg::read::{FileKind, MatFile};
-use fedspd_eeg::store::{Prepared, load};
+use fedspd_eeg::store::{Loaded, Prepared, load};
 use fedspd_eeg::{ChannelLook, Inspection, QualitySummary};
 use serde_json::{Value, json};
 
@@ -101,8 +101,9 @@ fn matlab(path: &Path, json: bool, out: &mut impl Write) -> Result<(), Failure> 
 }
 
 fn prepared(path: &Path, json: bool, out: &mut impl Write) -> Result<(), Failure> {
-    let prepared = load(path)?;
-    let (about, kind, shape, quality) = match &prepared {
+    let Loaded { content, notes } = load(path)?;
+    let notes: Vec<String> = notes.iter().map(ToString::to_string).collect();
+    let (about, kind, shape, quality) = match &content {
         Prepared::Trials(trials) => {
             (&trials.about, "trial", format!("{} samples each", trials.length()), None)
         }
@@ -116,7 +117,7 @@ fn prepared(path: &Path, json: bool, out: &mut impl Write) -> Result<(), Failure
         let facts = json!({
             "format": "npz", "kind": format!("{kind}s"), "trials": about.origins.len(), "subjects": about.subjects(), "channels": about.channels,
             "classes": about.classes, "counts": counts, "sfreq": about.sfreq, "unit": about.unit, "of": shape,
-            "quality": quality.map(quality_json),
+            "quality": quality.map(quality_json), "notes": notes,
         });
         return write_json(out, &with_making(facts, &about.making));
     }
@@ -142,6 +143,9 @@ fn prepared(path: &Path, json: bool, out: &mut impl Write) -> Result<(), Failure
     }
     if about.making.z_score {
         writeln!(out, "  every channel of every trial scaled to mean 0 and standard deviation 1")?;
+    }
+    for note in notes {
+        writeln!(out, "  note: {}", printable(&note))?;
     }
     if let Some(quality) = quality {
         let channels = about.channels.len();

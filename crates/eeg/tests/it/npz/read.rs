@@ -92,7 +92,7 @@ fn what_is_asked_for_and_what_is_there_must_agree() {
         assert_eq!(error.unwrap().to_string(), format!("x.npz: {message}"));
     }
     let hint = refused.floats("objects").unwrap_err().hint().unwrap();
-    let expected = "in Python, save only numbers or text; `numpy.savez(..., allow_pickle=False)` fails for an array of objects";
+    let expected = "in Python, convert the array before saving it: `.astype(str)` for names, `.astype(float)` for numbers";
     assert_eq!(hint, expected);
 }
 
