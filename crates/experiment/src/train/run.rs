@@ -13,7 +13,7 @@ use super::network::Visitor;
 use super::seed::SeedRun;
 use crate::config::Config;
 use crate::record::{
-    Checkpoint, CohortState, Recorder, RunFacts, UnitResults, run_manifest, saved_config, table,
+    Checkpoint, CohortState, Recorder, RunFacts, UnitResults, run_manifest, saved_config, table, warn,
 };
 use crate::split::facts;
 use crate::{Ended, Error, Observer};
@@ -67,7 +67,7 @@ pub fn run(
     folder: &Path,
     observer: &mut (dyn Observer + Send),
 ) -> Result<(ResultTable, Ended), Error> {
-    let recorder = new_run(experiment, name, folder)?;
+    let recorder = new_run(experiment, name, folder, observer)?;
     go_on(experiment, recorder, observer)
 }
 
@@ -82,11 +82,17 @@ pub fn run_network<T: Real, N: Architecture<T>>(
     folder: &Path,
     observer: &mut (dyn Observer + Send),
 ) -> Result<(ResultTable, Ended), Error> {
-    let recorder = new_run(experiment, name, folder)?;
+    let recorder = new_run(experiment, name, folder, observer)?;
     in_pool(experiment.threads(), || AllSeeds { experiment, recorder, observer }.visit(network))
 }
 
-fn new_run(experiment: &Experiment, name: &str, folder: &Path) -> Result<Recorder, Error> {
+/// Creates the folder of a run. Its first events are the notes about the data.
+fn new_run(
+    experiment: &Experiment,
+    name: &str,
+    folder: &Path,
+    observer: &mut (dyn Observer + Send),
+) -> Result<Recorder, Error> {
     if let Ok(existing) = RunFolder::open(folder) {
         existing.lock()?;
         return Err(Error::Exists { path: folder.to_owned() });
@@ -114,7 +120,12 @@ fn new_run(experiment: &Experiment, name: &str, folder: &Path) -> Result<Recorde
         parameters: experiment.parameter_counts()?.0,
         threads: experiment.threads(),
     };
-    Recorder::create(folder, config, run_manifest(config, name, facts)?, &shards, |_| Ok(()))
+    let manifest = run_manifest(config, name, facts)?;
+    let mut recorder = Recorder::create(folder, config, manifest, &shards, |_| Ok(()))?;
+    for note in &experiment.dataset.notes {
+        warn(Some(&mut recorder), observer, note)?;
+    }
+    Ok(recorder)
 }
 
 /// A run that can resume from its checkpoints.
