@@ -216,7 +216,7 @@ fn interpretation(
         }
     }
     agree(&path, "classes of trials", interpretation.plane.classes.len(), interpretation.plane.points.len())?;
-    let largest = interpretation.plane.classes.iter().max().map_or(0, |class| class + 1);
+    let largest = interpretation.plane.classes.iter().max().map_or(0, |class| class.saturating_add(1));
     agree(&path, "classes", largest.max(manifest.classes.len()), manifest.classes.len())?;
     Ok(Some((unit, interpretation)))
 }

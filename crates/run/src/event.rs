@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Unit, number};
+use crate::{Unit, count, number};
 
 /// One line of the log: a JSON object with its kind in `event`.
 ///
@@ -81,8 +81,10 @@ pub struct Round {
     /// Its macro-F1 on the pooled test trials, in rounds with a test.
     pub test_f1: Option<f64>,
     /// Bytes from the clients to the server.
+    #[serde(deserialize_with = "count::one")]
     pub bytes_up: u64,
     /// Bytes from the server to the clients.
+    #[serde(deserialize_with = "count::one")]
     pub bytes_down: u64,
     /// Diagnostics of the averages of the Stiefel parameters.
     pub layers: Vec<LayerReport>,

@@ -19,6 +19,7 @@
 
 pub mod atomic;
 mod confusion;
+mod count;
 mod csv;
 mod error;
 mod event;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Unit, json};
+use crate::{Error, Unit, count, json};
 
 /// The shards of all seeds and folds, because splits and shuffled assignments depend on them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,10 +40,13 @@ pub struct Shard {
     /// Its subjects.
     pub subjects: Vec<String>,
     /// Training trials.
+    #[serde(deserialize_with = "count::by_class")]
     pub train: Vec<usize>,
     /// Validation trials.
+    #[serde(deserialize_with = "count::by_class")]
     pub val: Vec<usize>,
     /// Test trials.
+    #[serde(deserialize_with = "count::by_class")]
     pub test: Vec<usize>,
 }
 
@@ -53,6 +56,7 @@ pub struct HeldOutShard {
     /// The subject.
     pub subject: String,
     /// Trials of each class.
+    #[serde(deserialize_with = "count::by_class")]
     pub trials: Vec<usize>,
 }
 

@@ -102,6 +102,25 @@ pub(crate) struct PastRound {
     pub(crate) scores: Vec<Score>,
 }
 
+impl Checkpoint<Vec<CohortState>> {
+    /// Checks that a damaged file does not name other cohorts or rounds. A cohort that has stopped
+    /// early has fewer rounds.
+    pub(crate) fn check(&self, cohorts: usize) -> Result<(), Error> {
+        same("models", cohorts, self.state.len())?;
+        let (rounds, states) = (self.history.len(), self.state.iter());
+        let most = states.map(|cohort| cohort.model.server.round as usize).max().unwrap_or(0);
+        same("rounds", rounds, most.max(rounds))
+    }
+}
+
+/// Compares a count of a checkpoint with that of the run.
+pub(crate) fn same(what: &'static str, expected: usize, found: usize) -> Result<(), Error> {
+    if found == expected {
+        return Ok(());
+    }
+    Err(fedspd_federated::Error::State { what, expected, found }.into())
+}
+
 /// Writes the checkpoint of a unit, whose past rounds and events are already stored.
 pub(super) fn write<S: CheckpointState>(
     path: &Path,
@@ -137,4 +156,34 @@ pub(super) fn read<S: CheckpointState>(
     of_this_run(&former.config_hash)?;
     let FormerCheckpoint { state, history, finals, done, .. } = former;
     Ok(Some(Checkpoint { state, history, events: None, finals, done }))
+}
+
+#[cfg(test)]
+mod tests {
+    use fedspd_nn::schedule::{Schedule, ScheduleConfig};
+
+    use super::*;
+
+    /// A damaged checkpoint could otherwise count rounds beyond the largest number.
+    #[test]
+    fn other_numbers_of_models_and_rounds_are_refused() {
+        let schedule = Schedule::new(ScheduleConfig::Constant, 0.1).unwrap();
+        let server = postcard::to_allocvec(&(3_u32, vec![1.5_f64], schedule, vec![2.5_f64])).unwrap();
+        let server: ServerState = postcard::from_bytes(&server).unwrap();
+        let model = ModelState { server, clients: Vec::new() };
+        let history = (1..=3).map(|round| PastRound { round, scores: Vec::new() }).collect();
+        let state = vec![CohortState { model, stopping: None, active: true }];
+        let mut checkpoint = Checkpoint { state, history, events: None, finals: Vec::new(), done: false };
+        checkpoint.check(1).unwrap();
+        let message = |fault: Result<(), Error>| fault.unwrap_err().to_string();
+        assert_eq!(
+            message(checkpoint.check(2)),
+            "wrong number of models in the stored state: found 1, expected 2"
+        );
+        checkpoint.history.pop();
+        assert_eq!(
+            message(checkpoint.check(1)),
+            "wrong number of rounds in the stored state: found 3, expected 2"
+        );
+    }
 }

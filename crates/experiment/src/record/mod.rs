@@ -10,7 +10,7 @@ mod round_log;
 pub(crate) mod sealed;
 
 pub(crate) use checkpoint::{
-    Checkpoint, CheckpointState, CohortState, FormerCheckpoint, ModelState, PastRound, Progress,
+    Checkpoint, CheckpointState, CohortState, FormerCheckpoint, ModelState, PastRound, Progress, same,
 };
 pub(crate) use history::{History, is_due, warn};
 pub(crate) use manifest::{RunFacts, run_manifest};

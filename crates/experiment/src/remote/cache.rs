@@ -49,12 +49,35 @@ pub(super) enum InputNumbers {
     F64(Vec<f64>),
 }
 
+impl PreparedTrials {
+    /// Whether counts and indices agree, as in every entry that a site has written.
+    fn is_consistent(&self) -> bool {
+        let (Facts { classes, channels, inputs, samples, .. }, Shard { train, validation, test }) =
+            (&self.facts, &self.shard);
+        let trials = self.labels.len();
+        let size = samples.map_or_else(|| inputs.checked_mul(channels.len()), Some);
+        let numbers = size.and_then(|rows| rows.checked_mul(channels.len())?.checked_mul(trials));
+        let Counts { train: trained, validation: validated, test: tested } = &self.counts;
+        numbers == Some(self.numbers.len())
+            && self.labels.iter().all(|&label| label < classes.len())
+            && [train, validation, test].into_iter().flatten().all(|&trial| trial < trials)
+            && [trained, validated, tested].iter().all(|counts| counts.len() == classes.len())
+    }
+}
+
 impl InputNumbers {
     pub(super) fn new<T: Real>(numbers: Vec<T>) -> Self {
         if size_of::<T>() == size_of::<f32>() {
             Self::F32(numbers.into_iter().map(|x| x.to_f64() as f32).collect())
         } else {
             Self::F64(numbers.into_iter().map(Real::to_f64).collect())
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::F32(numbers) => numbers.len(),
+            Self::F64(numbers) => numbers.len(),
         }
     }
 
@@ -95,11 +118,12 @@ impl Cache {
         prepare: impl FnOnce() -> Result<PreparedTrials, Error>,
     ) -> Result<PreparedTrials, Error> {
         let path = self.folder.join(format!("{}.trials", key(config, number)?));
-        match sealed::read(&path, MAGIC) {
-            Ok(Some(trials)) => {
+        match sealed::read::<PreparedTrials>(&path, MAGIC) {
+            Ok(Some(trials)) if trials.is_consistent() => {
                 mark_as_used(&path);
                 return Ok(trials);
             }
+            Ok(Some(_)) => observer.warning("the cached trials contradict themselves and are prepared again"),
             Ok(None) => {}
             Err(fault) => observer.warning(&format!("the cached trials are prepared again: {fault}")),
         }
@@ -280,6 +304,33 @@ mod tests {
         fs::write(&entry, bytes).unwrap();
         assert_eq!(prepared(&cache, &config, 0, &mut warnings), 1);
         assert!(matches!(&warnings.0[..], [text] if text.contains("checksum")), "{:?}", warnings.0);
+        assert_eq!(prepared(&cache, &config, 0, &mut warnings), 0);
+    }
+
+    #[test]
+    fn an_entry_that_contradicts_itself_is_prepared_again_with_a_warning() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("data.npz");
+        fs::write(&file, "data").unwrap();
+        let (cache, mut warnings, config) = (Cache::new(folder.path()), Warnings::default(), config(&file));
+        assert_eq!(prepared(&cache, &config, 0, &mut warnings), 1);
+        let entry = fs::read_dir(&cache.folder).unwrap().next().unwrap().unwrap().path();
+        let damages: [fn(&mut PreparedTrials); 6] = [
+            |trials| trials.shard.test.push(100),
+            |trials| trials.labels[0] = 1,
+            |trials| trials.labels.truncate(99),
+            |trials| trials.counts.validation.clear(),
+            |trials| trials.facts.inputs = 2,
+            |trials| trials.facts.inputs = usize::MAX,
+        ];
+        for damage in damages {
+            let mut damaged = trials(100);
+            damage(&mut damaged);
+            sealed::write(&entry, MAGIC, &damaged).unwrap();
+            assert_eq!(prepared(&cache, &config, 0, &mut warnings), 1);
+        }
+        assert_eq!(warnings.0.len(), damages.len());
+        assert_eq!(warnings.0[0], "the cached trials contradict themselves and are prepared again");
         assert_eq!(prepared(&cache, &config, 0, &mut warnings), 0);
     }
 

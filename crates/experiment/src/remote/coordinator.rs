@@ -66,6 +66,7 @@ impl Coordinator {
         // A resumed run has its warnings in the log already.
         let resumed = stored.is_some();
         if let Some(checkpoint) = stored {
+            checkpoint.check(since.len())?;
             server.restore(&checkpoint.state.server)?;
             (since, finished) = (checkpoint.state.since, checkpoint.done);
             history.past = checkpoint.history;

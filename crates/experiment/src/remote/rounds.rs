@@ -9,7 +9,9 @@ use super::open;
 use super::scores::{SiteScores, SplitScores};
 use crate::evaluate::{Confusions, RoundScores, Score, Validation, finals};
 use crate::record::sealed::Magic;
-use crate::record::{CheckpointState, FormerCheckpoint, Progress, UnitResults, round_event, table};
+use crate::record::{
+    Checkpoint, CheckpointState, FormerCheckpoint, Progress, UnitResults, round_event, same, table,
+};
 use crate::{Error, Observer};
 
 /// The state between rounds: that of the server, and the version of each site's state.
@@ -44,6 +46,14 @@ fn from_first(first: FormerCheckpoint<FirstSitesState>) -> FormerCheckpoint<Site
     let since = state.since.into_iter().map(|round| round.map(exchange)).collect();
     let state = SitesState { server: state.server, since };
     FormerCheckpoint { config_hash, state, history, finals, done }
+}
+
+impl Checkpoint<SitesState> {
+    /// Checks that a damaged file does not name other sites or rounds.
+    pub(super) fn check(&self, sites: usize) -> Result<(), Error> {
+        same("sites", sites, self.state.since.len())?;
+        same("rounds", self.history.len(), self.state.server.round as usize)
+    }
 }
 
 impl Coordinator {
@@ -192,6 +202,15 @@ mod tests {
             assert_eq!((&read.state.server, &read.state.since, read.done), (&server, &since, done));
             assert_eq!((read.history[0].round, read.history.len()), (1, 1));
             assert!(read.history[0].scores[0].value.is_nan());
+            let message = |fault: Result<(), Error>| fault.unwrap_err().to_string();
+            assert_eq!(
+                message(read.check(3)),
+                "wrong number of sites in the stored state: found 2, expected 3"
+            );
+            assert_eq!(
+                message(read.check(2)),
+                "wrong number of rounds in the stored state: found 3, expected 1"
+            );
         }
     }
 }

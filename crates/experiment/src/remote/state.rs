@@ -37,11 +37,11 @@ impl SiteStates {
     }
 
     fn path(&self, exchange: Exchange) -> PathBuf {
-        let round = exchange.round + 1;
+        let [round, number] = [exchange.round, exchange.number].map(|index| u64::from(index) + 1);
         // Most methods have one exchange per round, and the round names their states.
-        self.folder.join(match exchange.number {
-            0 => format!("round-{round:04}.state"),
-            number => format!("round-{round:04}-exchange-{}.state", number + 1),
+        self.folder.join(match number {
+            1 => format!("round-{round:04}.state"),
+            _ => format!("round-{round:04}-exchange-{number}.state"),
         })
     }
 
@@ -82,4 +82,19 @@ pub(super) fn private_folder(folder: &Path) -> Result<(), Error> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_numbers_of_a_hostile_server_have_a_file_name() {
+        let states = SiteStates::new(Path::new("state"), &Identity::draw(), 0);
+        let path = |round, number| states.path(Exchange { round, number }).display().to_string();
+        assert!(path(0, 0).ends_with("round-0001.state"));
+        assert!(path(0, 1).ends_with("round-0001-exchange-2.state"));
+        let last = path(u32::MAX, u32::MAX);
+        assert!(last.ends_with("round-4294967296-exchange-4294967296.state"), "{last}");
+    }
 }

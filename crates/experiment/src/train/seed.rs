@@ -85,15 +85,16 @@ impl<'a, T: Real, N: Architecture<T>> SeedRun<'a, T, N> {
             Cohort::all(config, self.network, &self.examples, &self.design, &pooled, unit.seed)?;
         let mut workers = self.workers()?;
         let mut history = History { unit, rounds: settings::rounds(config), past: Vec::new() };
-        let stored = recorder.as_deref_mut().map(|recorder| recorder.checkpoint(unit)).transpose()?.flatten();
+        let stored: Option<Checkpoint<Vec<CohortState>>> =
+            recorder.as_deref_mut().map(|recorder| recorder.checkpoint(unit)).transpose()?.flatten();
         // A resumed unit has its warnings in the log already.
         let resumed = stored.is_some();
-        if let Some(Checkpoint { state, history: past, .. }) = stored {
-            let states: Vec<CohortState> = state;
-            for (cohort, state) in cohorts.iter_mut().zip(&states) {
+        if let Some(checkpoint) = stored {
+            checkpoint.check(cohorts.len())?;
+            for (cohort, state) in cohorts.iter_mut().zip(&checkpoint.state) {
                 cohort.restore(state)?;
             }
-            history.past = past;
+            history.past = checkpoint.history;
         }
         if let Some(recorder) = recorder.as_deref_mut() {
             history.open(recorder)?;

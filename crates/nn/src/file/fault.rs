@@ -24,11 +24,11 @@ pub enum Fault {
         newest: u64,
     },
     /// The content changed after it was saved.
-    #[error("damaged: content checksum {found}, expected {expected}")]
+    #[error("damaged: content checksum {found:.12}, expected {expected:.12}")]
     Checksum {
-        /// The saved checksum, abbreviated.
+        /// The saved checksum.
         expected: String,
-        /// The actual checksum, abbreviated.
+        /// The actual checksum.
         found: String,
     },
     /// The manifest is invalid.

@@ -161,8 +161,7 @@ pub fn decode<T: Real>(path: &Path, bytes: &[u8]) -> Result<(Manifest, ParamSet<
     });
     let found = checksum(envelope.manifest, data);
     if found != envelope.sha256 {
-        let expected = envelope.sha256.chars().take(12).collect();
-        return Err(at(Fault::Checksum { expected, found: found[..12].to_owned() }));
+        return Err(at(Fault::Checksum { expected: envelope.sha256, found }));
     }
     let parameters = read(&tensors, layout).map_err(at)?;
     Ok((manifest, parameters))

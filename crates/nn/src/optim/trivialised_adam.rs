@@ -122,7 +122,8 @@ impl<T: Real> Rule<T> for TrivialisedAdam<T> {
         self.adam.step(&mut self.b, &self.gradient, learning_rate)?;
         self.trivialisation.point(&mut self.b, values)?;
         self.point.copy_from_slice(values);
-        self.steps += 1;
+        // The memory of a damaged checkpoint may hold any count.
+        self.steps = self.steps.saturating_add(1);
         if self.rebase_every.is_some_and(|every| self.steps.is_multiple_of(every)) {
             // The base is the point *after* the step, so no step is lost. The first moment is a
             // tangent vector and is transported. The second is a scale per entry and stays.

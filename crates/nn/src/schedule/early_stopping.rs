@@ -30,7 +30,8 @@ impl<K> EarlyStopping<K> {
     /// Records one step and returns whether to stop. Any improvement counts and calls `keep`. A NaN
     /// is no improvement.
     pub fn step(&mut self, metric: f64, keep: impl FnOnce() -> K) -> bool {
-        self.steps += 1;
+        // A damaged checkpoint may hold any count.
+        self.steps = self.steps.saturating_add(1);
         let better = match &self.best {
             None => !metric.is_nan(),
             Some(best) if self.mode == Mode::Min => metric < best.metric,
@@ -39,7 +40,7 @@ impl<K> EarlyStopping<K> {
         if better {
             self.best = Some(Best { step: self.steps, metric, kept: keep() });
         }
-        self.steps - self.best.as_ref().map_or(0, |best| best.step) >= self.patience.max(1)
+        self.steps.saturating_sub(self.best.as_ref().map_or(0, |best| best.step)) >= self.patience.max(1)
     }
 
     /// Returns the best metric, its step (counted from 1), and the data kept then.
@@ -65,5 +66,17 @@ mod tests {
         let stops: Vec<bool> = losses.iter().map(|&loss| stopping.step(loss, || loss)).collect();
         assert_eq!(stops, [false, false, false, true]);
         assert_eq!(stopping.best().unwrap().2, &0.3);
+    }
+
+    #[test]
+    fn impossible_counts_of_a_damaged_checkpoint_do_not_overflow() {
+        let most = u64::MAX;
+        let text = format!(r#"{{"mode": "max", "patience": 2, "steps": {most}, "best": null}}"#);
+        let mut stopping: EarlyStopping<()> = serde_json::from_str(&text).unwrap();
+        assert!(stopping.step(f64::NAN, || ()));
+        let best = format!(r#"{{"step": {most}, "metric": 0.5, "kept": null}}"#);
+        let text = format!(r#"{{"mode": "max", "patience": 2, "steps": 1, "best": {best}}}"#);
+        let mut stopping: EarlyStopping<()> = serde_json::from_str(&text).unwrap();
+        assert!(!stopping.step(0.1, || ()));
     }
 }

@@ -97,7 +97,8 @@ impl Schedule {
 
     /// Advances by one step with the metric at its end.
     pub fn step(&mut self, metric: f64) {
-        self.steps += 1;
+        // A damaged checkpoint may hold any count.
+        self.steps = self.steps.saturating_add(1);
         if let Kind::Plateau(plateau) = &mut self.kind {
             plateau.step(metric);
         }

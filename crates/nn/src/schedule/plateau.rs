@@ -47,7 +47,8 @@ impl Plateau {
         if better {
             (self.best, self.bad_steps) = (metric, 0);
         } else {
-            self.bad_steps += 1;
+            // A damaged checkpoint may hold any count.
+            self.bad_steps = self.bad_steps.saturating_add(1);
         }
         if self.bad_steps > self.patience {
             let reduced = self.learning_rate * self.factor;
@@ -92,6 +93,14 @@ mod tests {
         assert_eq!(rates(Mode::Max, 0, [1.0, 1.00005]), [1e-3, 5e-4]);
         assert_eq!(rates(Mode::Max, 0, [1.0, 1.0002]), [1e-3, 1e-3]);
         assert_eq!(rates(Mode::Min, 0, [1.0, f64::NAN]), [1e-3, 5e-4]);
+    }
+
+    #[test]
+    fn impossible_counts_of_a_damaged_checkpoint_do_not_overflow() {
+        let mut plateau = Plateau::new(Mode::Min, 0.5, u64::MAX, 1e-3).unwrap();
+        plateau.bad_steps = u64::MAX;
+        plateau.step(f64::NAN);
+        assert_eq!(plateau.learning_rate(), 1e-3);
     }
 
     #[test]

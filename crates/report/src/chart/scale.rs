@@ -25,7 +25,9 @@ impl Scale {
         if high > low {
             Self { low, high, log: false }
         } else {
-            Self { low: low - 0.5, high: low + 0.5, log: false }
+            // Half a unit is less than the rounding of a huge number.
+            let half = (1e-9 * low.abs()).max(0.5);
+            Self { low: low - half, high: low + half, log: false }
         }
     }
 
@@ -120,7 +122,8 @@ impl Scale {
 /// steps.
 fn step(span: f64, about: usize) -> f64 {
     let raw = span / about.max(1) as f64;
-    let power = 10_f64.powf(raw.log10().floor());
+    // A span of denormal numbers would give a step of zero.
+    let power = 10_f64.powf(raw.max(f64::MIN_POSITIVE).log10().floor());
     let factor = [1.0, 2.0, 5.0].into_iter().find(|factor| factor * power >= raw * (1.0 - 1e-9));
     factor.unwrap_or(10.0) * power
 }
@@ -197,5 +200,14 @@ mod tests {
         {
             assert!(scale.ticks(5).len() >= 2, "{scale:?}");
         }
+    }
+
+    #[test]
+    fn numbers_beyond_all_reason_have_ticks_too() {
+        for value in [1e17, -1e300, 5e-324] {
+            assert!(Scale::around([value], false).ticks(5).len() >= 2, "{value}");
+        }
+        assert!(!Scale::linear(0.0, 5e-324).ticks(5).is_empty());
+        assert!(!Scale::linear(-f64::MAX, f64::MAX).ticks(5).is_empty());
     }
 }

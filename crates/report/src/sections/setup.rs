@@ -122,7 +122,11 @@ fn split(run: &LoadedRun) -> String {
     let kind = match run.word("split.kind") {
         "leave-run-out" => {
             let whole = |key: &str| run.setting(key).and_then(toml::Value::as_integer).unwrap_or_default();
-            format!("whole runs held out, fold {} of {}", whole("split.fold") + 1, whole("split.folds"))
+            format!(
+                "whole runs held out, fold {} of {}",
+                whole("split.fold").saturating_add(1),
+                whole("split.folds")
+            )
         }
         _ => format!(
             "random within subject and class, {}/{}/{} percent",

@@ -43,6 +43,11 @@ fn damaged_files_are_named_with_their_fault() {
         ),
         (
             "interpretation/seed-0.json",
+            "{\"inputs\":[],\"plane\":{\"explained\":[0.5,0.5],\"points\":[[0,0]],\"classes\":[18446744073709551615]}}",
+            "seed-0.json: 18446744073709551615 classes where the manifest has 4",
+        ),
+        (
+            "interpretation/seed-0.json",
             "{\"inputs\":[{\"name\":\"\",\"columns\":[{\"weight\":1,\"channels\":[1,2]}],\"classes\":[],\"spectrum\":{\"low\":[],\"median\":[],\"high\":[]},\
              \"mapped\":{\"low\":[],\"median\":[],\"high\":[]},\"epsilon\":0.01,\"clamped\":0}],\"plane\":{\"explained\":[0.5,0.5],\"points\":[],\"classes\":[]}}",
             "seed-0.json: 2 channels of a pattern where the manifest has 20",
@@ -53,6 +58,24 @@ fn damaged_files_are_named_with_their_fault() {
         fs::write(run.join(file), text).unwrap();
         let (message, hint) = fault(&run);
         assert!(message.contains(expected), "{message}");
+        assert!(hint.contains("changed or damaged"), "{hint}");
+    }
+}
+
+/// Sums of such counts would overflow.
+#[test]
+fn impossible_counts_are_refused() {
+    let expected = "integer `18446744073709551615`, expected a count below 2^40";
+    for (file, key) in [("shards.json", "\"test\": ["), ("events.jsonl", "\"bytes_up\":")] {
+        let root = tempdir().unwrap();
+        let run = Plan::default().write(root.path(), "run");
+        let text = fs::read_to_string(run.join(file)).unwrap();
+        let start = text.find(key).unwrap() + key.len();
+        let start = start + text[start..].find(|letter: char| letter.is_ascii_digit()).unwrap();
+        let end = start + text[start..].find(|letter: char| !letter.is_ascii_digit()).unwrap();
+        fs::write(run.join(file), format!("{}{}{}", &text[..start], u64::MAX, &text[end..])).unwrap();
+        let (message, hint) = fault(&run);
+        assert!(message.contains(file) && message.contains(expected), "{message}");
         assert!(hint.contains("changed or damaged"), "{hint}");
     }
 }
