@@ -5,26 +5,31 @@
 //! outcomes of the reader replace coverage: an input with a new outcome is kept and damaged
 //! further. The same seed gives the same inputs, in the same order.
 
+mod folder;
 mod mutation;
+mod program;
+pub mod runs;
+mod text;
 
 use std::collections::HashSet;
-use std::fs;
-use std::io;
 use std::panic::{self, AssertUnwindSafe};
-use std::path::PathBuf;
-use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rand::RngExt;
 use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
+use rustix::time::{ClockId, clock_gettime};
 
-/// The time limit of an input. A few kilobytes take less, unless a loop depends on a number in
-/// them.
+pub use folder::DamagedFolder;
+pub use program::main;
+
+/// The limit of processor time for an input. A few kilobytes take less, unless a loop depends on a
+/// number in them.
 const LONGEST: Duration = Duration::from_secs(2);
 /// The largest input, as a multiple of the longest seed.
 const LARGEST_GROWTH: usize = 4;
-/// Memory that a reader uses for any input.
-const FIXED_MEMORY: u64 = 1 << 16;
+
+/// The words of a message that distinguish outcomes.
+const MOST_WORDS: usize = 3;
 
 /// A reader and its inputs.
 pub struct Target {
@@ -36,9 +41,28 @@ pub struct Target {
     pub tokens: &'static [&'static [u8]],
     /// Reads the bytes in all ways and returns a short outcome. Outcomes should be few: kinds of
     /// faults without their numbers.
-    pub read: fn(&[u8]) -> String,
-    /// The bytes of memory allowed per byte of input.
-    pub memory_per_byte: u64,
+    pub read: Box<Reader>,
+    /// The memory that the reader may use.
+    pub memory: Memory,
+}
+
+/// Reads an input and returns a short outcome.
+pub type Reader = dyn Fn(&[u8]) -> String;
+
+/// A limit of memory, for the thread that reads. A limit of the process covers other threads.
+#[derive(Clone, Copy, Debug)]
+pub struct Memory {
+    /// Bytes for any input.
+    pub fixed: u64,
+    /// Bytes per byte of input.
+    pub per_byte: u64,
+}
+
+impl Memory {
+    /// The limit of a reader that needs little memory besides the content of its file.
+    pub fn per_byte(per_byte: u64) -> Self {
+        Self { fixed: 1 << 16, per_byte }
+    }
 }
 
 /// Words and numbers of EDF and BDF.
@@ -84,10 +108,30 @@ pub fn kind(fault: &impl std::fmt::Debug) -> String {
     text.chars().take_while(|letter| letter.is_alphanumeric()).collect()
 }
 
+/// The first words of a fault and of its message, without names and numbers of the file.
+///
+/// # Panics
+/// If the fault has no message.
+pub fn words(fault: &impl std::error::Error) -> String {
+    let message = fault.to_string();
+    assert!(!message.is_empty(), "a fault without a message");
+    let own = message.split(['`', '"']).step_by(2).flat_map(str::split_whitespace);
+    let own = own.filter(|word| word.chars().all(|letter| letter.is_ascii_lowercase()));
+    let first: Vec<&str> = own.take(MOST_WORDS).collect();
+    format!("{}: {}", kind(fault), first.join(" "))
+}
+
+/// The processor time of all threads of this process.
+fn processor_time() -> Duration {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    // The clock starts at 0 and its nanoseconds are below a second.
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
 /// The limit of a run.
 #[derive(Clone, Copy, Debug)]
 pub enum Limit {
-    /// A duration.
+    /// Processor time.
     Time(Duration),
     /// A number of inputs.
     Inputs(u64),
@@ -117,17 +161,23 @@ impl Target {
     /// # Errors
     /// The first finding.
     pub fn run(&self, seed: u64, limit: Limit) -> Result<Report, Finding> {
-        let start = Instant::now();
+        self.run_with(seed, limit, |_| ())
+    }
+
+    /// As [`Target::run`], and calls `before` with each input first: some failures end the process.
+    fn run_with(&self, seed: u64, limit: Limit, mut before: impl FnMut(&[u8])) -> Result<Report, Finding> {
+        let start = processor_time();
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let largest = LARGEST_GROWTH * self.seeds.iter().map(Vec::len).max().unwrap_or(0);
         let mut inputs = 0;
         let mut seen = HashSet::new();
         let mut kept = self.seeds.clone();
         for input in &self.seeds {
+            before(input);
             seen.insert(self.outcome(input)?);
         }
         let goes_on = |inputs| match limit {
-            Limit::Time(time) => start.elapsed() < time,
+            Limit::Time(time) => processor_time().saturating_sub(start) < time,
             Limit::Inputs(most) => inputs < most,
         };
         while !kept.is_empty() && goes_on(inputs) {
@@ -136,6 +186,7 @@ impl Target {
             let from = if rng.random() { &self.seeds } else { &kept };
             let input = mutation::damage(&mut rng, from, self.tokens, largest);
             inputs += 1;
+            before(&input);
             if seen.insert(self.outcome(&input)?) {
                 kept.push(input);
             }
@@ -148,7 +199,7 @@ impl Target {
     /// The outcome of the reader, if it passes all checks.
     fn outcome(&self, input: &[u8]) -> Result<String, Finding> {
         let finding = |what| Finding { input: input.to_vec(), what };
-        let start = Instant::now();
+        let start = processor_time();
         let mut outcome = Err(None);
         let memory = allocation_counter::measure(|| {
             let read = panic::catch_unwind(AssertUnwindSafe(|| (self.read)(input)));
@@ -158,53 +209,15 @@ impl Target {
             });
         });
         let outcome = outcome.map_err(|text| finding(format!("panic: {}", text.unwrap_or_default())))?;
-        let limit = self.memory_per_byte * input.len() as u64 + FIXED_MEMORY;
+        let limit = self.memory.per_byte * input.len() as u64 + self.memory.fixed;
         if memory.bytes_max > limit {
             return Err(finding(format!("{} bytes of memory for {} bytes", memory.bytes_max, input.len())));
         }
-        if start.elapsed() > LONGEST {
-            return Err(finding(format!("{:?} for {} bytes", start.elapsed(), input.len())));
+        let time = processor_time().saturating_sub(start);
+        if time > LONGEST {
+            return Err(finding(format!("{time:?} for {} bytes", input.len())));
         }
         Ok(outcome)
-    }
-
-    /// The main function of a target, with arguments `<seconds> <seed>`. A finding is saved under
-    /// `fuzz/findings/`.
-    #[allow(clippy::print_stdout, clippy::print_stderr)] // printing is its purpose
-    pub fn main(&self) -> ExitCode {
-        let argument = |place, default| {
-            let text = std::env::args().nth(place);
-            text.map_or(Ok(default), |text| text.parse().map_err(|_| text))
-        };
-        let (seconds, seed) = match (argument(1, 60), argument(2, 0)) {
-            (Ok(seconds), Ok(seed)) => (seconds, seed),
-            (Err(text), _) | (_, Err(text)) => {
-                eprintln!("`{text}` is not a whole number; usage: {} [seconds] [seed]", self.name);
-                return ExitCode::from(2);
-            }
-        };
-        match self.run(seed, Limit::Time(Duration::from_secs(seconds))) {
-            Ok(report) => {
-                println!("{}: {} inputs, {} outcomes", self.name, report.inputs, report.outcomes.len());
-                ExitCode::SUCCESS
-            }
-            Err(finding) => {
-                eprintln!("{}: {}", self.name, finding.what);
-                match self.save(&finding) {
-                    Ok(path) => eprintln!("the input is in {}", path.display()),
-                    Err(error) => eprintln!("the input could not be saved: {error}"),
-                }
-                ExitCode::FAILURE
-            }
-        }
-    }
-
-    fn save(&self, finding: &Finding) -> io::Result<PathBuf> {
-        let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/findings"));
-        fs::create_dir_all(&folder)?;
-        let path = folder.join(self.name);
-        fs::write(&path, &finding.input)?;
-        Ok(path)
     }
 }
 
@@ -214,7 +227,7 @@ mod tests {
 
     fn target(read: fn(&[u8]) -> String) -> Target {
         let seeds = vec![b"a small file".to_vec(), b"another one".to_vec()];
-        Target { name: "test", seeds, tokens: &[b"token"], read, memory_per_byte: 4 }
+        Target { name: "test", seeds, tokens: &[b"token"], read: Box::new(read), memory: Memory::per_byte(4) }
     }
 
     #[test]

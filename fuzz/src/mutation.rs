@@ -3,6 +3,8 @@
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
+use crate::text;
+
 /// The largest number of mutations at once.
 const MOST: usize = 6;
 /// The longest range that is moved, cut or filled.
@@ -28,7 +30,7 @@ fn once(rng: &mut ChaCha8Rng, input: &mut Vec<u8>, other: &[u8], tokens: &[&[u8]
     }
     let place = rng.random_range(0..input.len());
     let length = rng.random_range(1..=LONGEST).min(input.len() - place);
-    match rng.random_range(0..12) {
+    match rng.random_range(0..18) {
         0 => input[place] ^= 1 << rng.random_range(0..8),
         1 => input[place] = rng.random(),
         2 => input[place] = BYTES[rng.random_range(0..BYTES.len())],
@@ -56,11 +58,12 @@ fn once(rng: &mut ChaCha8Rng, input: &mut Vec<u8>, other: &[u8], tokens: &[&[u8]
             input.truncate(place);
             input.extend(other.get(place..).unwrap_or_default());
         }
-        _ => {
+        11 => {
             let stretch = other.get(place..).unwrap_or_default();
             for (byte, new) in input[place..place + length].iter_mut().zip(stretch) {
                 *byte = *new;
             }
         }
+        _ => text::once(rng, input, other, place),
     }
 }

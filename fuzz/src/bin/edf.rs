@@ -4,7 +4,7 @@ use std::io::Cursor;
 use std::process::ExitCode;
 
 use fedspd_eeg::read::{EdfFault, EdfFile};
-use fedspd_fuzz::{EDF_TOKENS, Target, kind};
+use fedspd_fuzz::{EDF_TOKENS, Memory, Target, kind};
 
 fn main() -> ExitCode {
     let edf = include_bytes!("../../../golden/edf/small.edf").to_vec();
@@ -17,10 +17,10 @@ fn main() -> ExitCode {
         name: "edf",
         seeds: vec![edf.clone(), discontinuous(edf), bdf.clone(), discontinuous(bdf)],
         tokens: EDF_TOKENS,
-        read,
+        read: Box::new(read),
         // Two bytes of annotations (a letter and its terminator) become an `Annotation` and a
         // string, in a vector that grows by doubling.
-        memory_per_byte: 128,
+        memory: Memory::per_byte(128),
     };
     target.main()
 }

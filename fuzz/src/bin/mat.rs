@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use fedspd_eeg::Error;
 use fedspd_eeg::read::MatFile;
-use fedspd_fuzz::{Target, kind};
+use fedspd_fuzz::{Memory, Target, kind};
 
 /// The number of malformed variables that are skipped.
 const FAULTS: usize = 64;
@@ -32,10 +32,10 @@ fn main() -> ExitCode {
             b"\x05\0\0\0\x08\0\0\0",
             b"data",
         ],
-        read,
+        read: Box::new(read),
         // Deflate expands a byte to at most 1032 bytes. Each may become a number of 8 bytes, in a
         // vector that grows by doubling.
-        memory_per_byte: 1032 * 8 * 3,
+        memory: Memory::per_byte(1032 * 8 * 3),
     };
     target.main()
 }

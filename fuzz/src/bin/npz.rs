@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use fedspd_eeg::Error;
 use fedspd_eeg::npz::NpzFile;
-use fedspd_fuzz::{Target, kind};
+use fedspd_fuzz::{Memory, Target, kind};
 
 fn main() -> ExitCode {
     let target = Target {
@@ -32,11 +32,11 @@ fn main() -> ExitCode {
             b"\xff\xff\xff\xff",
             b"\0\0\0\0",
         ],
-        read,
+        read: Box::new(read),
         // Deflate expands a byte to at most 1032 bytes. Each may become a number of 8 bytes, in a
         // vector that grows by doubling, or a short text. (The reader of prepared data checks
         // shapes first.)
-        memory_per_byte: 1032 * 32 * 3,
+        memory: Memory::per_byte(1032 * 32 * 3),
     };
     target.main()
 }

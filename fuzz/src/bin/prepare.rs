@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use fedspd_eeg::filter::Band;
 use fedspd_eeg::prepare::{Features, Plan, PlanOptions};
 use fedspd_eeg::{Definition, Error};
-use fedspd_fuzz::{EDF_TOKENS, Target, kind};
+use fedspd_fuzz::{EDF_TOKENS, Memory, Target, kind};
 
 /// A definition that fits the seeds, at another sampling rate.
 const DEFINITION: &str = r#"
@@ -28,10 +28,10 @@ fn main() -> ExitCode {
             include_bytes!("../../../golden/edf/small.bdf").to_vec(),
         ],
         tokens: EDF_TOKENS,
-        read,
+        read: Box::new(read),
         // A sample of two bytes takes eight bytes before and after resampling and filtering. The
         // rate may be five times lower than requested, and the signal is padded at both ends.
-        memory_per_byte: 1024,
+        memory: Memory::per_byte(1024),
     };
     target.main()
 }
