@@ -1,4 +1,4 @@
-//! TrialFacts about trials and their split, for the caveats of a report.
+//! Facts about trials and their split, for the caveats of a report.
 
 use std::collections::{BTreeMap, BTreeSet};
 
