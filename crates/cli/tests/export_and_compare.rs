@@ -122,7 +122,7 @@ fn runs_are_compared() {
     for part in [
         "over 3 seeds",
         "over 3 clients",
-        "a − b",
+        "ProjAvg − ProjAvg, aligned",
         "p, Holm",
         "with 3 seeds the smallest two-sided p is 0.25",
         "not other people",
@@ -152,6 +152,13 @@ fn runs_are_compared() {
     for file in ["report.html", "figures/compare.svg", "tables/compare.csv", "tables/compare.tex"] {
         assert!(at.join("out").join(file).exists(), "{file}");
     }
+    let text = printed(at, &["compare", "a", "b", "--label", "recentred=b", "--label", "plain=./a"]);
+    assert!(text.contains("plain − recentred"), "{text}");
+    let (code, _, err) = fedspd(at, &["compare", "a", "b", "--label", "other=c"]);
+    let expected = "error: the label `other` is for c, which is not among the runs\n\nhint: also list the folder of a label as a run: fedspd report RUN --label NAME=RUN\n";
+    assert_eq!((code, &*err), (1, expected));
+    let (code, _, err) = fedspd(at, &["compare", "a", "b", "--label", "b"]);
+    assert!(code == 1 && err.contains("expected NAME=RUN, such as ours=runs/mine"), "{err}");
     let (code, _, err) = fedspd(at, &["compare", "a", "c"]);
     assert!(
         code == 1 && err.starts_with("error: a and c cannot be compared: ") && err.contains("hint: "),

@@ -38,6 +38,28 @@ pub enum Error {
         /// Their number in the manifest.
         expected: usize,
     },
+    /// A label is for a folder that is not among the runs.
+    #[error("the label `{name}` is for {path}, which is not among the runs", path = path.display())]
+    UnknownLabel {
+        /// The label.
+        name: String,
+        /// Its folder.
+        path: PathBuf,
+    },
+    /// A label is given to two runs.
+    #[error("two runs have the label `{name}`")]
+    LabelTwice {
+        /// The label.
+        name: String,
+    },
+    /// A run has two labels.
+    #[error("{path} has two labels, `{}` and `{}`", labels[0], labels[1], path = path.display())]
+    TwoLabels {
+        /// The run folder.
+        path: PathBuf,
+        /// The labels.
+        labels: [String; 2],
+    },
     /// No run folder was given.
     #[error("a report needs a run folder")]
     NoRuns,
@@ -53,7 +75,10 @@ impl Error {
                 "the file was changed or damaged after the run; restore it, or run again in a new folder"
                     .into(),
             ),
-            Self::NoRuns => None,
+            Self::UnknownLabel { .. } => {
+                Some("also list the folder of a label as a run: fedspd report RUN --label NAME=RUN".into())
+            }
+            Self::LabelTwice { .. } | Self::TwoLabels { .. } | Self::NoRuns => None,
         }
     }
 

@@ -8,7 +8,9 @@
 //! | step | where |
 //! |---|---|
 //! | reading a folder into a [`LoadedRun`] | `run` |
-//! | labels that distinguish runs | `label` |
+//! | labels that distinguish runs | [`Label`], [`read_runs`] |
+//! | settings that may name someone | `privacy` |
+//! | runs tested on the same trials | `same_trials` |
 //! | sections of the page | `sections` |
 //! | published numbers next to ours | `paper` |
 //! | sweeps over a setting | `swept` |
@@ -24,8 +26,10 @@ mod label;
 mod latex;
 mod page;
 mod paper;
+mod privacy;
 mod report;
 mod run;
+mod same_trials;
 pub mod scalp;
 mod sections;
 mod swept;
@@ -33,6 +37,7 @@ mod table;
 mod words;
 
 pub use error::Error;
+pub use label::{Label, distinct_names, read_runs};
 pub use paper::CellRun;
 pub use report::{Format, Report};
 pub use run::{Curve, LoadedRun};

@@ -8,7 +8,7 @@ use fedspd_run::atomic;
 use crate::page::page;
 use crate::sections::{self, Block, Section};
 use crate::words::count;
-use crate::{Error, LoadedRun, Table, label};
+use crate::{Error, LoadedRun, Table, read_runs};
 
 /// An output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,19 +42,17 @@ impl Report {
     /// # Errors
     /// When no folder is given, or one cannot be read.
     pub fn new(folders: &[impl AsRef<Path>], name_subjects: bool) -> Result<Self, Error> {
-        let runs = folders.iter().map(|folder| LoadedRun::read(folder.as_ref())).collect::<Result<_, _>>()?;
-        Self::of(runs, name_subjects)
+        Self::of(&read_runs(folders, &[])?, name_subjects)
     }
 
-    /// Builds a report on runs that were read before.
+    /// Builds a report on runs that were read and labelled before.
     ///
     /// # Errors
     /// When no run is given.
-    pub fn of(mut runs: Vec<LoadedRun>, name_subjects: bool) -> Result<Self, Error> {
-        label::assign_labels(&mut runs);
+    pub fn of(runs: &[LoadedRun], name_subjects: bool) -> Result<Self, Error> {
         let first = runs.first().ok_or(Error::NoRuns)?;
         let dataset = &first.manifest.dataset;
-        let (title, about) = if let [run] = &runs[..] {
+        let (title, about) = if let [run] = runs {
             let about = format!(
                 "{}, {} on {dataset}: {}, {}.",
                 run.network(),
@@ -71,7 +69,7 @@ impl Report {
                 runs.iter().map(|run| run.label.as_str()).collect::<Vec<_>>().join(" · "),
             )
         };
-        Ok(Self { title, about, sections: sections::all(&runs, name_subjects) })
+        Ok(Self { title, about, sections: sections::all(runs, name_subjects) })
     }
 
     /// Builds a report from finished sections.
@@ -109,7 +107,7 @@ impl Report {
                     // The facts are sentences, which do not suit a table in a paper.
                     if formats.contains(&Format::Latex)
                         && table.rows.len() <= LONGEST
-                        && table.slug != "facts"
+                        && !table.slug.starts_with("facts")
                     {
                         files.insert(format!("tables/{}.tex", table.slug), table.latex());
                     }
@@ -136,5 +134,5 @@ impl Report {
     }
 }
 
-/// Largest number of rows of a LaTeX table, so that it fits on a page.
-const LONGEST: usize = 60;
+/// Largest number of rows of a LaTeX table, which is split into pages. Longer ones are for programs.
+const LONGEST: usize = 120;

@@ -1,6 +1,6 @@
 //! A run, read from its folder.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
 use fedspd_run::{
@@ -31,6 +31,11 @@ pub struct LoadedRun {
     pub shards: Shards,
     /// The interpretation of the network, from the first seed and fold that has one.
     pub interpretation: Option<(Unit, Interpretation)>,
+    headline: Headline,
+    /// The scores of the final models, without those of single folds, by client, split and metric.
+    finals: HashMap<(String, String, String), Vec<f64>>,
+    /// The index of each client, by seed and name.
+    places: HashMap<u64, HashMap<String, usize>>,
 }
 
 /// A quantity by round: mean and standard deviation over seeds.
@@ -75,6 +80,9 @@ impl LoadedRun {
         let mut run = Self {
             label: String::new(),
             style: 0,
+            headline: headline(&results),
+            finals: finals(&results),
+            places: places(&shards),
             manifest,
             config,
             rounds,
@@ -140,17 +148,41 @@ impl LoadedRun {
 
     /// The main scores.
     pub fn headline(&self) -> Headline {
-        headline(&self.results)
+        self.headline
+    }
+
+    /// A test metric of the final models, one value for each seed.
+    pub(crate) fn values(&self, client: &str, metric: &str) -> &[f64] {
+        let key = (client.to_owned(), "test".to_owned(), metric.to_owned());
+        self.finals.get(&key).map_or(&[], Vec::as_slice)
     }
 
     /// A test metric over seeds.
     pub(crate) fn over_seeds(&self, client: &str, metric: &str) -> Summary {
-        summary(&self.results.values(client, "test", metric))
+        summary(self.values(client, metric))
+    }
+
+    /// The finished seeds.
+    pub(crate) fn finished(&self) -> BTreeSet<u64> {
+        let scored = |row: &&ResultRow| {
+            row.metric == "final_macro_f1"
+                && row.client == "pooled"
+                && row.split == "test"
+                && row.fold.is_none()
+        };
+        self.results.rows.iter().filter(scored).map(|row| row.seed).collect()
     }
 
     /// The number of finished seeds.
     pub(crate) fn seeds_done(&self) -> usize {
         self.headline().macro_f1.count
+    }
+
+    /// The number of test trials of a seed, in all folds together.
+    pub(crate) fn test_trials(&self) -> usize {
+        let first = self.shards.seeds.first().map(|shards| shards.seed);
+        let folds = self.shards.seeds.iter().filter(|shards| Some(shards.seed) == first);
+        folds.flat_map(|fold| &fold.clients).flat_map(|client| &client.test).sum()
     }
 
     /// The number of clients, the same for every seed.
@@ -160,8 +192,7 @@ impl LoadedRun {
 
     /// The index of a client among those of a seed. Reports show clients by number, not by name.
     pub(crate) fn client_place(&self, seed: u64, name: &str) -> Option<usize> {
-        let shards = self.shards.seeds.iter().find(|shards| shards.seed == seed)?;
-        shards.clients.iter().position(|client| client.name == name)
+        self.places.get(&seed)?.get(name).copied()
     }
 
     /// A final metric of each client over seeds, by client index.
@@ -191,6 +222,27 @@ impl LoadedRun {
         let whole = rounds.into_iter().filter(|(_, values)| values.len() == seeds);
         whole.map(|(round, values)| (f64::from(round), summary(&values))).collect()
     }
+}
+
+fn finals(results: &ResultTable) -> HashMap<(String, String, String), Vec<f64>> {
+    let mut finals: HashMap<_, Vec<f64>> = HashMap::new();
+    let wanted = |row: &&ResultRow| row.fold.is_none() && row.metric.starts_with("final_");
+    for row in results.rows.iter().filter(wanted) {
+        let key = (row.client.clone(), row.split.clone(), row.metric.clone());
+        finals.entry(key).or_default().push(row.value);
+    }
+    finals
+}
+
+fn places(shards: &Shards) -> HashMap<u64, HashMap<String, usize>> {
+    let mut seeds: HashMap<u64, HashMap<String, usize>> = HashMap::new();
+    for shards in &shards.seeds {
+        let places = seeds.entry(shards.seed).or_default();
+        for (place, client) in shards.clients.iter().enumerate() {
+            places.entry(client.name.clone()).or_insert(place);
+        }
+    }
+    seeds
 }
 
 fn interpretation(

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use fedspd_run::{Summary, validation_f1};
 
 use crate::chart::{Axis, Figure, Lines, Point, Series};
+use crate::same_trials::unranked;
 use crate::sections::{Block, Section, network, setup};
 use crate::table::{Best, Cell, Table};
 use crate::{Error, LoadedRun, Report};
@@ -106,6 +107,6 @@ fn table(key: &str, sweep: &[SweepRun], runs: &[LoadedRun]) -> Table {
         caption: "Macro-F1 in percent (mean ± standard deviation over seeds), number of parameters, and share of eigenvalues below eps after the BiMaps.".into(),
         head: [key, "validation F1", "test F1", "parameters", "below eps"].map(String::from).into(),
         rows: sweep.iter().zip(runs).map(row).collect(),
-        best: Best::InTheColumn(1),
+        best: if unranked(runs).is_none() { Best::InTheColumn(1) } else { Best::Nowhere },
     }
 }

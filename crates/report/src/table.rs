@@ -56,7 +56,7 @@ impl Cell {
     }
 
     /// Formats the cell, with `plus` between mean and deviation.
-    fn text(&self, plus: &str) -> String {
+    pub(crate) fn text(&self, plus: &str) -> String {
         match self {
             Self::Word(text) | Self::Number(text) => text.clone(),
             Self::Score { mean, .. } if mean.is_nan() => "–".into(),
@@ -87,23 +87,30 @@ fn breakable(text: &str) -> String {
     text.split(' ').map(word).collect::<Vec<_>>().join(" ")
 }
 
-/// Text with more characters than this wraps in LaTeX.
-const LONG: usize = 24;
-
 impl Table {
-    /// Returns whether a cell has the best of the compared scores. A single score is never the
-    /// best.
-    fn is_best(&self, row: usize, column: usize) -> bool {
-        let Some(own) = self.rows[row][column].shown() else { return false };
-        let others: Vec<i64> = match self.best {
-            Best::Nowhere => return false,
-            Best::InRow => self.rows[row].iter().filter_map(Cell::shown).collect(),
-            Best::InTheColumn(only) if only != column => return false,
-            Best::InColumn | Best::InTheColumn(_) => {
-                self.rows.iter().filter_map(|row| row[column].shown()).collect()
-            }
+    /// Returns for each cell whether it has the best of the compared scores. A single score is never
+    /// the best.
+    fn best(&self) -> Vec<Vec<bool>> {
+        let columns = self.head.len();
+        let best = |scores: &mut dyn Iterator<Item = &Cell>| {
+            let scores: Vec<i64> = scores.filter_map(Cell::shown).collect();
+            scores.iter().copied().max().filter(|_| scores.len() > 1)
         };
-        others.len() > 1 && others.iter().all(|&other| other <= own)
+        let of_columns: Vec<Option<i64>> = (0..columns)
+            .map(|column| match self.best {
+                Best::InTheColumn(only) if only != column => None,
+                Best::InColumn | Best::InTheColumn(_) => best(&mut self.rows.iter().map(|row| &row[column])),
+                Best::Nowhere | Best::InRow => None,
+            })
+            .collect();
+        let marked = |row: &Vec<Cell>| {
+            let of_row = if self.best == Best::InRow { best(&mut row.iter()) } else { None };
+            let marked = row.iter().zip(&of_columns);
+            marked
+                .map(|(cell, of_column)| cell.shown().is_some_and(|own| Some(own) == of_row.or(*of_column)))
+                .collect()
+        };
+        self.rows.iter().map(marked).collect()
     }
 
     /// Renders the table as HTML. A wide table scrolls in its own box; the caption does not move.
@@ -112,8 +119,9 @@ impl Table {
         let mut out = format!(
             "<div class=\"table\" id=\"{slug}\"><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-labelledby=\"{slug}-c\"><table><thead><tr>"
         );
-        for (column, name) in self.head.iter().enumerate() {
-            let class = if self.is_number(column) { " class=\"n\"" } else { "" };
+        let (best, numbers) = (self.best(), self.numbers());
+        for (name, &number) in self.head.iter().zip(&numbers) {
+            let class = if number { " class=\"n\"" } else { "" };
             let _ = write!(out, "<th scope=\"col\"{class}>{}</th>", escape(name));
         }
         out += "</tr></thead><tbody>";
@@ -121,8 +129,8 @@ impl Table {
             out += "<tr>";
             for (column, cell) in row.iter().enumerate() {
                 let text = breakable(&escape(&cell.text("\u{a0}±\u{a0}")));
-                let text = if self.is_best(place, column) { format!("<b>{text}</b>") } else { text };
-                let _ = match (column, self.is_number(column)) {
+                let text = if best[place][column] { format!("<b>{text}</b>") } else { text };
+                let _ = match (column, numbers[column]) {
                     (0, _) => write!(out, "<th scope=\"row\">{text}</th>"),
                     (_, true) => write!(out, "<td class=\"n\">{text}</td>"),
                     (_, false) => write!(out, "<td>{text}</td>"),
@@ -134,9 +142,10 @@ impl Table {
         out
     }
 
-    /// Returns whether a column holds numbers.
-    fn is_number(&self, column: usize) -> bool {
-        self.rows.iter().any(|row| !matches!(row[column], Cell::Word(_)))
+    /// Returns for each column whether it holds numbers.
+    fn numbers(&self) -> Vec<bool> {
+        let number = |column: usize| self.rows.iter().any(|row| !matches!(row[column], Cell::Word(_)));
+        (0..self.head.len()).map(number).collect()
     }
 
     /// Renders the table as plain text in columns.
@@ -157,10 +166,11 @@ impl Table {
     /// Renders the table as CSV (RFC 4180). A score has two columns, mean and deviation, with all
     /// digits. A missing number is an empty field.
     pub fn csv(&self) -> String {
-        let score = |column: usize| self.rows.iter().any(|row| matches!(row[column], Cell::Score { .. }));
+        let is_score = |column: usize| self.rows.iter().any(|row| matches!(row[column], Cell::Score { .. }));
+        let scores: Vec<bool> = (0..self.head.len()).map(is_score).collect();
         let mut lines = Vec::with_capacity(self.rows.len() + 1);
         let head = self.head.iter().enumerate().flat_map(|(column, name)| {
-            if score(column) {
+            if scores[column] {
                 vec![format!("{name} mean"), format!("{name} std")]
             } else {
                 vec![name.clone()]
@@ -171,7 +181,7 @@ impl Table {
         for row in &self.rows {
             let fields = row.iter().enumerate().flat_map(|(column, cell)| match cell {
                 Cell::Score { mean, std } => vec![digits(*mean), digits(*std)],
-                Cell::Word(text) | Cell::Number(text) if score(column) => vec![text.clone(), String::new()],
+                Cell::Word(text) | Cell::Number(text) if scores[column] => vec![text.clone(), String::new()],
                 Cell::Word(text) | Cell::Number(text) => vec![text.clone()],
             });
             lines.push(fields.collect());
@@ -186,48 +196,8 @@ impl Table {
         lines.iter().map(|line| line.iter().map(quoted).collect::<Vec<_>>().join(",") + "\n").collect()
     }
 
-    /// Renders the table as LaTeX with booktabs rules.
+    /// Renders the table as LaTeX with booktabs rules. It is no wider and no longer than a page.
     pub fn latex(&self) -> String {
-        let long = |column: usize| {
-            let letters = |cell: &Cell| if let Cell::Word(text) = cell { text.chars().count() } else { 0 };
-            self.rows.iter().any(|row| letters(&row[column]) > LONG)
-        };
-        let sentences = (0..self.head.len()).filter(|&column| long(column)).count().max(1);
-        // Columns with long text wrap and share the width.
-        let columns: String = (0..self.head.len())
-            .map(|column| match (self.is_number(column), long(column)) {
-                (true, _) => "c".to_owned(),
-                (_, false) => "l".into(),
-                (_, true) => format!("p{{{:.2}\\linewidth}}", 0.84 / sentences as f64),
-            })
-            .collect();
-        let head: Vec<String> = self.head.iter().map(|name| latex::escape(name)).collect();
-        let mut out = format!(
-            "% Needs \\usepackage{{booktabs}} in the preamble.\n\\begin{{table}}\n  \\centering\n  \\caption{{{}}}\n  \\label{{tab:{}}}\n  \
-             \\begin{{tabular}}{{{columns}}}\n    \\toprule\n    {} \\\\\n    \\midrule\n",
-            latex::escape(&self.caption),
-            self.slug,
-            head.join(" & ")
-        );
-        for (place, row) in self.rows.iter().enumerate() {
-            let cells: Vec<String> = row
-                .iter()
-                .enumerate()
-                .map(|(column, cell)| Self::latex_cell(cell, self.is_best(place, column)))
-                .collect();
-            let _ = writeln!(out, "    {} \\\\", cells.join(" & "));
-        }
-        out + "    \\bottomrule\n  \\end{tabular}\n\\end{table}\n"
-    }
-
-    fn latex_cell(cell: &Cell, best: bool) -> String {
-        match cell {
-            Cell::Score { mean, .. } if mean.is_nan() => "--".into(),
-            Cell::Score { mean, std } => {
-                let mean = if best { format!("\\mathbf{{{mean:.1}}}") } else { format!("{mean:.1}") };
-                if std.is_nan() { format!("${mean}$") } else { format!("${mean} \\pm {std:.1}$") }
-            }
-            Cell::Word(text) | Cell::Number(text) => latex::escape(text),
-        }
+        latex::table(self, &self.best())
     }
 }

@@ -5,8 +5,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use fedspd_report::Format;
 use fedspd_report::compare::{Comparison, Paired, Wilcoxon, compare, holm};
+use fedspd_report::{Format, Label};
 use fedspd_run::{
     Manifest, ResultRow, ResultTable, RunFolder, SCHEMA_VERSION, SeedShards, Shard, Shards, Status, atomic,
 };
@@ -234,7 +234,9 @@ impl Made {
 fn compared(first: &Made, second: &Made) -> Result<Comparison, String> {
     let folder = tempfile::tempdir().unwrap();
     let runs = [first.write(folder.path().join("first")), second.write(folder.path().join("second"))];
-    compare(&runs).map_err(|error| {
+    let labels = [("first", &runs[0]), ("second", &runs[1])]
+        .map(|(name, run)| Label { name: name.into(), run: run.clone() });
+    compare(&runs, &labels).map_err(|error| {
         assert!(error.hint().is_some());
         error.to_string()
     })
@@ -270,7 +272,11 @@ fn holm_counts_all_pairs_of_runs() {
         .iter()
         .map(|&better| Made { better, ..made() }.write(folder.path().join(format!("{better}"))))
         .collect();
-    let found = compare(&runs).unwrap();
+    let found = compare(&runs, &[]).unwrap();
+    // They differ in no setting.
+    let names: Vec<&str> = found.runs.iter().map(|run| &*run.name).collect();
+    assert_eq!(names, ["ProjAvg (1)", "ProjAvg (2)", "ProjAvg (3)"]);
+    assert!(found.runs[2].folder.ends_with("0.02"), "{}", found.runs[2].folder);
     let places: Vec<_> = found.pairs.iter().map(|pair| (pair.first, pair.second)).collect();
     assert_eq!(places, [(0, 1), (0, 2), (1, 2)]);
     assert!(found.pairs.iter().all(|pair| pair.over_seeds.p_holm == 3.0 * 2.0 / 64.0));
@@ -304,9 +310,12 @@ fn what_cannot_be_paired_is_refused() {
     let run = made().write(folder.path().join("run"));
     let again = folder.path().join(".").join("run");
     assert!(
-        compare(&[run.clone(), again]).unwrap_err().to_string().starts_with("runs: 2 given, 1 different")
+        compare(&[run.clone(), again], &[])
+            .unwrap_err()
+            .to_string()
+            .starts_with("runs: 2 given, 1 different")
     );
-    assert!(compare(&[run, folder.path().join("none")]).unwrap_err().hint().is_some());
+    assert!(compare(&[run, folder.path().join("none")], &[]).unwrap_err().hint().is_some());
 }
 
 #[test]

@@ -27,7 +27,8 @@ pub struct SeedShards {
     pub clients: Vec<Shard>,
     /// The held-out subjects.
     pub held_out: Vec<HeldOutShard>,
-    /// The SHA-256 of the origins of all test trials, in hexadecimal digits; none over Flower.
+    /// The exclusive or of the SHA-256 of the origin of each test trial, in hexadecimal digits; none
+    /// over Flower.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test_sha256: Option<String>,
 }

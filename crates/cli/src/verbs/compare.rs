@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use fedspd_report::Label;
 use fedspd_report::compare::{Comparison, compare};
 use serde_json::json;
 
@@ -18,6 +19,10 @@ pub(crate) struct Arguments {
     /// Run folders with the same data, classes, split and clients.
     #[arg(required = true, num_args = 2.., value_name = "RUN")]
     runs: Vec<PathBuf>,
+    /// Name a run in figures and tables; may be repeated. Without it, runs are named by their method
+    /// and the settings that differ.
+    #[arg(long = "label", value_name = "NAME=RUN")]
+    labels: Vec<Label>,
     /// Folder for a page (HTML), the figure (SVG) and the tables (CSV, LaTeX).
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -27,7 +32,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
-    let comparison = compare(&arguments.runs)?;
+    let comparison = compare(&arguments.runs, &arguments.labels)?;
     let page = arguments
         .out
         .as_ref()

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use fedspd_report::{Format, Report};
+use fedspd_report::{Format, Label, Report, read_runs};
 use fedspd_run::RunFolder;
 
 use crate::failure::Failure;
@@ -15,6 +15,10 @@ pub(crate) struct Arguments {
     /// Run folders; several are compared in one report.
     #[arg(required = true, value_name = "RUN")]
     runs: Vec<PathBuf>,
+    /// Name a run in figures and tables; may be repeated. Without it, runs are named by their method
+    /// and the settings that differ.
+    #[arg(long = "label", value_name = "NAME=RUN")]
+    labels: Vec<Label>,
     /// Folder for the report (default: `report` in the run folder, or in this folder for several
     /// runs).
     #[arg(long)]
@@ -57,7 +61,8 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
         (None, [run]) => RunFolder::open(run).map_err(fedspd_report::Error::from)?.report(),
         (None, _) => PathBuf::from("report"),
     };
-    let path = Report::new(&arguments.runs, arguments.name_subjects)?.write(&folder, &formats)?;
+    let runs = read_runs(&arguments.runs, &arguments.labels)?;
+    let path = Report::of(&runs, arguments.name_subjects)?.write(&folder, &formats)?;
     writeln!(out, "Report: {}", path.display())?;
     Ok(())
 }

@@ -51,11 +51,14 @@ pub(crate) fn with_split(facts: TrialFacts, about: &About, design: &Design) -> T
     }
 }
 
-/// Returns the SHA-256 of the test trials: subject, session, run, place in the run and class of
-/// each. It does not depend on their numbers, so that two ways of preparing the same trials agree.
+/// Returns a hash of the test trials, in hexadecimal digits: the exclusive or of the SHA-256 of
+/// subject, session, run, place in the run and class of each trial.
+///
+/// Hashes of folds thus combine to that of all trials. The numbers of a trial do not matter, so
+/// that two ways of preparing the same trials agree.
 pub(crate) fn test_sha256(about: &About, test: &[usize]) -> String {
-    let mut counts: BTreeMap<Run<'_>, usize> = BTreeMap::new();
-    let places: Vec<usize> = about
+    let mut counts: BTreeMap<Run<'_>, u64> = BTreeMap::new();
+    let places: Vec<u64> = about
         .origins
         .iter()
         .map(|origin| {
@@ -64,23 +67,19 @@ pub(crate) fn test_sha256(about: &About, test: &[usize]) -> String {
             *count
         })
         .collect();
-    let mut trials: Vec<(Run<'_>, usize, &str)> = test
-        .iter()
-        .map(|&trial| {
-            let origin = &about.origins[trial];
-            (run(origin), places[trial], &*about.classes[origin.label])
-        })
-        .collect();
-    trials.sort_unstable();
-    let mut hash = Sha256::new();
-    for ((subject, session, run), place, class) in trials {
-        for text in [subject, session, run, class] {
+    let mut all = [0_u8; 32];
+    for &trial in test {
+        let origin = &about.origins[trial];
+        let (subject, session, run) = run(origin);
+        let mut hash = Sha256::new();
+        for text in [subject, session, run, &*about.classes[origin.label]] {
             hash.update((text.len() as u64).to_le_bytes());
             hash.update(text);
         }
-        hash.update((place as u64).to_le_bytes());
+        hash.update(places[trial].to_le_bytes());
+        all.iter_mut().zip(hash.finalize()).for_each(|(all, own)| *all ^= own);
     }
-    hexadecimal(&hash.finalize())
+    hexadecimal(&all)
 }
 
 #[cfg(test)]

@@ -17,8 +17,8 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use crate::LoadedRun;
 use crate::words::count;
+use crate::{Label, read_runs};
 
 pub use bootstrap::{DRAWS, LEVEL};
 pub use error::Error;
@@ -50,8 +50,10 @@ pub struct Comparison {
 /// A compared run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Compared {
-    /// The name of its folder, or its path if two names are equal.
+    /// Its label: the one given, or its method and the settings that differ.
     pub name: String,
+    /// Its folder, as given.
+    pub folder: String,
     /// Macro-F1 by seed.
     pub by_seed: Vec<f64>,
     /// Macro-F1 by client, averaged over the seeds.
@@ -71,47 +73,46 @@ pub struct Pair {
     pub over_clients: Option<Paired>,
 }
 
-/// Compares runs.
+/// Compares runs, named by the labels given or by the settings that differ.
 ///
 /// # Errors
 /// When there are fewer than two, one cannot be read, or their scores cannot be paired.
-pub fn compare(folders: &[PathBuf]) -> Result<Comparison, Error> {
+pub fn compare(folders: &[PathBuf], labels: &[Label]) -> Result<Comparison, Error> {
     let paths: BTreeSet<PathBuf> =
         folders.iter().map(|path| path.canonicalize().unwrap_or_else(|_| path.clone())).collect();
     if paths.len() < 2 || paths.len() < folders.len() {
         return Err(Error::Few { found: paths.len(), given: folders.len() });
     }
-    let runs =
-        folders.iter().zip(names(folders)).map(|(path, name)| Ok(Scores::new(LoadedRun::read(path)?, name)));
-    let runs = runs.collect::<Result<Vec<_>, Error>>()?;
+    let runs = read_runs(folders, labels)?.into_iter().zip(folders);
+    let runs: Vec<Scores> = runs.map(|(run, folder)| Scores::new(run, folder)).collect();
     let seeds = common_seeds(&runs)?;
+    let paired = seeds.iter().copied().collect();
     for (index, run) in runs.iter().enumerate() {
         if let Some((other, difference)) =
-            runs[..index].iter().find_map(|other| Some((other, other.differs_from(run, &seeds)?)))
+            runs[..index].iter().find_map(|other| Some((other, other.differs_from(run, &paired)?)))
         {
-            return Err(Error::Different { first: other.name.clone(), second: run.name.clone(), difference });
+            return Err(Error::Different {
+                first: other.folder.clone(),
+                second: run.folder.clone(),
+                difference,
+            });
         }
     }
     let clients = runs[0].clients(&seeds);
     let compared = runs.iter().map(|run| {
         let by_seed = seeds.iter().map(|&seed| run.pooled(seed)).collect::<Result<_, _>>()?;
         let by_client = clients.iter().flatten().map(|client| run.client(client, &seeds));
-        Ok(Compared { name: run.name.clone(), by_seed, by_client: by_client.collect::<Result<_, _>>()? })
+        Ok(Compared {
+            name: run.name().to_owned(),
+            folder: run.folder.clone(),
+            by_seed,
+            by_client: by_client.collect::<Result<_, _>>()?,
+        })
     });
     let compared = compared.collect::<Result<Vec<_>, Error>>()?;
     let cautions = cautions(&runs, &seeds, clients.as_deref());
     let clients = clients.map(|clients| clients.len()).filter(|&count| count > 0);
     Ok(Comparison { pairs: pairs(&compared), runs: compared, seeds, clients, cautions })
-}
-
-/// Returns the name of each folder, or its path if two names are equal.
-fn names(folders: &[PathBuf]) -> Vec<String> {
-    let name = |path: &PathBuf| path.file_name().map(|name| name.to_string_lossy().into_owned());
-    let named = folders.iter().map(|path| {
-        let unique = folders.iter().filter(|other| name(other) == name(path)).count() == 1;
-        name(path).filter(|_| unique).unwrap_or_else(|| path.display().to_string())
-    });
-    named.collect()
 }
 
 fn common_seeds(runs: &[Scores]) -> Result<Vec<u64>, Error> {
@@ -168,7 +169,7 @@ fn cautions(runs: &[Scores], seeds: &[u64], clients: Option<&[String]>) -> Vec<S
         let left_out = run.seeds().filter(|seed| !seeds.contains(seed)).count();
         if left_out > 0 {
             let seeds = count(left_out, "seed");
-            cautions.push(format!("left out, since not all runs have them: {seeds} of {}", run.name));
+            cautions.push(format!("left out, since not all runs have them: {seeds} of {}", run.name()));
         }
     }
     if runs.iter().any(|run| !run.same_hash(&runs[0])) {

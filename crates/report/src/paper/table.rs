@@ -3,6 +3,7 @@
 use super::published::{Entry, entry};
 use super::{Grid, cautions};
 use crate::LoadedRun;
+use crate::same_trials::unranked;
 use crate::sections::{Block, Section};
 use crate::table::{Best, Cell, Table};
 use crate::words::count;
@@ -44,6 +45,12 @@ fn table(grid: &Grid) -> Table {
             rl_avg,
         ]
     };
+    // A row is marked only if its runs were tested on the same trials.
+    let ranked = SETTINGS.iter().all(|(_, suffix, _)| {
+        let names = [format!("eegnet{suffix}"), format!("spdnet{suffix}"), format!("spdnet{suffix}-rl-avg")];
+        unranked(names.iter().filter_map(|name| grid.get(name))).is_none()
+    });
+    let bold = if ranked { " Bold: our best score in a row." } else { "" };
     let cells = SETTINGS.iter().flat_map(|(_, suffix, _)| {
         [format!("eegnet{suffix}"), format!("spdnet{suffix}"), format!("spdnet{suffix}-rl-avg")]
     });
@@ -57,7 +64,7 @@ fn table(grid: &Grid) -> Table {
         slug: "paper".into(),
         caption: format!(
             "Macro-F1 on the test trials of all clients together, in percent, mean ± standard deviation: as published (10 seeds) and as run here ({seeds}). Federated models are those of the last round, centralised \
-             ones those of the best validation score. Bold: our best score in a row."
+             ones those of the best validation score.{bold}"
         ),
         head: [
             "setting",
@@ -70,6 +77,6 @@ fn table(grid: &Grid) -> Table {
         .map(String::from)
         .into(),
         rows: SETTINGS.map(row).into(),
-        best: Best::InRow,
+        best: if ranked { Best::InRow } else { Best::Nowhere },
     }
 }

@@ -16,7 +16,7 @@ fn counts(run: &LoadedRun) -> Vec<f64> {
     let classes = &run.manifest.classes;
     let pairs = classes.iter().flat_map(|truth| classes.iter().map(move |predicted| (truth, predicted)));
     let count = |(truth, predicted): (&String, &String)| {
-        run.results.values("pooled", "test", &format!("final_confusion:{truth}:{predicted}")).iter().sum()
+        run.values("pooled", &format!("final_confusion:{truth}:{predicted}")).iter().sum()
     };
     pairs.map(count).collect()
 }
@@ -63,7 +63,7 @@ fn classes(runs: &[LoadedRun]) -> Figure {
     let names = &runs[0].manifest.classes;
     let row = |run: &LoadedRun, name: String, metric: &str| {
         let summary = run.over_seeds("pooled", metric);
-        let dots = run.results.values("pooled", "test", metric).iter().map(|value| 100.0 * value).collect();
+        let dots = run.values("pooled", metric).iter().map(|value| 100.0 * value).collect();
         let interval = summary
             .std
             .is_finite()
@@ -78,7 +78,7 @@ fn classes(runs: &[LoadedRun]) -> Figure {
         }
     };
     let values = runs.iter().flat_map(|run| {
-        names.iter().flat_map(|name| run.results.values("pooled", "test", &format!("final_f1:{name}")))
+        names.iter().flat_map(|name| run.values("pooled", &format!("final_f1:{name}")).to_vec())
     });
     let scale = Scale::around(values.map(|value| 100.0 * value).chain([0.0]), false);
     let chart = |heading: &str, rows: Vec<Row>| {

@@ -1,5 +1,6 @@
 //! Sections of a report.
 
+mod cautions;
 mod clients;
 mod confusion;
 mod cost;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::LoadedRun;
+use crate::privacy::{NAMING, may_name};
 use crate::table::{Best, Cell, Table};
 use crate::words::count;
 
@@ -65,36 +66,18 @@ pub(super) fn subjects_of_clients(run: &LoadedRun) -> Option<Table> {
     })
 }
 
-/// Keys whose values may name subjects, clients or paths.
-const NAMING: [&str; 6] = [
-    "data.subjects",
-    "data.exclude",
-    "data.root",
-    "split.held_out_subjects",
-    "federated.clients",
-    "federated.epochs_local",
-];
-
 /// Returns the resolved configuration. Replaces values that may name someone, unless
 /// `name_subjects` is set.
 pub(super) fn configuration(run: &LoadedRun, name_subjects: bool) -> String {
     let mut config = run.config.clone();
     if !name_subjects {
-        for (table, key) in NAMING.iter().filter_map(|key| key.split_once('.')) {
+        for (table, key) in NAMING.iter().chain(&["data.name"]).filter_map(|key| key.split_once('.')) {
             let value = config.get_mut(table).and_then(|table| table.get_mut(key));
-            if let Some(value) = value {
-                // A number or a word such as `fixed` names nobody; a list or a selection may.
-                let harmless = table == "federated" && !value.is_table();
-                if !harmless {
-                    *value = toml::Value::String("not shown".into());
-                }
+            if let Some(value) = value
+                && may_name(&format!("{table}.{key}"), value)
+            {
+                *value = toml::Value::String("not shown".into());
             }
-        }
-        // The name of a built-in dataset is harmless; a path may name someone.
-        if let Some(name) = config.get_mut("data").and_then(|data| data.get_mut("name"))
-            && name.as_str().is_some_and(|name| name.contains(['/', '\\']))
-        {
-            *name = toml::Value::String("not shown".into());
         }
     }
     toml::to_string(&config).unwrap_or_default()

@@ -97,16 +97,15 @@ fn grid(heading: &str, run: &LoadedRun) -> Canvas {
     else {
         return canvas.canvas;
     };
+    let mut took_part = vec![vec![false; rounds.len() + 1]; clients];
+    for (place, round) in rounds.iter().enumerate() {
+        for client in round.participants.iter().filter_map(|name| run.client_place(round.unit.seed, name)) {
+            took_part[client][place] = true;
+        }
+    }
     let mut path = String::new();
-    for client in 0..clients {
+    for (client, part) in took_part.iter().enumerate() {
         let mut since = None;
-        let part: Vec<bool> = rounds
-            .iter()
-            .map(|round| {
-                round.participants.iter().any(|name| run.client_place(round.unit.seed, name) == Some(client))
-            })
-            .chain([false])
-            .collect();
         for (place, &there) in part.iter().enumerate() {
             match (since, there) {
                 (None, true) => since = Some(place),

@@ -1,11 +1,13 @@
 //! Main scores and caveats.
 
-use fedspd_run::{Status, Summary};
+use fedspd_run::Summary;
 
+use super::cautions::cautions;
 use super::{Block, Section};
 use crate::LoadedRun;
+use crate::same_trials::unranked;
 use crate::table::{Best, Cell, Table};
-use crate::words::{count, list, percent, share};
+use crate::words::{count, percent, share};
 
 pub(super) fn section(runs: &[LoadedRun]) -> Section {
     let mut parts = vec![Block::Text(sentence(runs)), Block::Table(headline(runs))];
@@ -26,6 +28,12 @@ fn sentence(runs: &[LoadedRun]) -> String {
             count(run.seeds_done(), "seed"),
             run.manifest.classes.len(),
             chance(run)
+        );
+    }
+    if let Some(reason) = unranked(runs) {
+        return format!(
+            "The {} runs are not ranked. {reason}. Their scores are shown side by side only.",
+            runs.len()
         );
     }
     let best = runs.iter().max_by(|a, b| a.headline().macro_f1.mean.total_cmp(&b.headline().macro_f1.mean));
@@ -89,7 +97,8 @@ fn headline(runs: &[LoadedRun]) -> Table {
         cells.push(Cell::Number(run.seeds_done().to_string()));
         cells
     };
-    let best = if runs.len() > 1 { " The best of each column is bold." } else { "" };
+    let ranked = runs.len() > 1 && unranked(runs).is_none();
+    let best = if ranked { " The best of each column is bold." } else { "" };
     Table {
         slug: "headline".into(),
         caption: format!(
@@ -97,7 +106,7 @@ fn headline(runs: &[LoadedRun]) -> Table {
         ),
         head,
         rows: runs.iter().map(row).collect(),
-        best: Best::InColumn,
+        best: if ranked { Best::InColumn } else { Best::Nowhere },
     }
 }
 
@@ -113,7 +122,7 @@ fn transposed(runs: &[LoadedRun]) -> Table {
         caption: "Scores on test trials in percent, mean ± standard deviation over seeds.".into(),
         head: std::iter::once("score".to_owned()).chain(runs.iter().map(|run| run.label.clone())).collect(),
         rows: names(runs).iter().map(row).collect(),
-        best: Best::InRow,
+        best: if unranked(runs).is_none() { Best::InRow } else { Best::Nowhere },
     }
 }
 
@@ -161,6 +170,8 @@ fn methods(runs: &[LoadedRun]) -> Table {
         }));
         cells
     };
+    // Rows may be of different datasets: only the runs of a row are compared.
+    let ranked = kinds.iter().all(|own| unranked(runs.iter().filter(|run| kind(run) == *own)).is_none());
     Table {
         slug: "methods".into(),
         caption:
@@ -172,79 +183,6 @@ fn methods(runs: &[LoadedRun]) -> Table {
             .chain(ways.clone())
             .collect(),
         rows: kinds.iter().map(row).collect(),
-        best: Best::InRow,
+        best: if ranked { Best::InRow } else { Best::Nowhere },
     }
-}
-
-/// Caveats for the reader.
-fn cautions(runs: &[LoadedRun]) -> Vec<String> {
-    let any = |is: &dyn Fn(&LoadedRun) -> bool| runs.iter().any(is);
-    let mut cautions = vec![
-        "Test trials come from the same people as training trials. These scores do not measure performance on unseen people.".to_owned(),
-    ];
-    if let Some(run) = runs.iter().find(|run| run.headline().held_out.count > 0) {
-        let people = run.shards.seeds.first().map_or(0, |seed| seed.held_out.len());
-        let note = run.manifest.held_out.as_ref().map_or(String::new(), |note| format!(" ({note})"));
-        cautions.push(format!(
-            "“Unseen people” is the score on held-out subjects{note}; no client trained on them. Their number is {people}. Some subjects are much easier than others: only many of them, pooled, give a stable score."
-        ));
-    }
-    let blocked = |run: &LoadedRun| {
-        matches!(run.manifest.dataset.as_str(), "physionet-mi" | "sample")
-            && run.word("split.kind") != "leave-run-out"
-    };
-    if any(&blocked) {
-        cautions.push(
-            "In this dataset each recording run has only some of the classes. A random split puts trials of every run into training and test, so a network can gain by recognising the run rather than the \
-             movement. The split `leave-run-out` tests on whole runs."
-                .to_owned(),
-        );
-    }
-    if any(&|run| run.manifest.transductive) {
-        cautions.push(
-            "Alignment also used the unlabelled test trials of each subject (it is transductive). This is possible only if all trials are recorded before the first one is classified.".to_owned(),
-        );
-    }
-    if any(&starts_below_8_hz) {
-        cautions.push(
-            "The band goes below 8 Hz. Slow activity right after the cue reflects eye movements and the picture on the screen: such a score is not evidence of motor imagery.".to_owned(),
-        );
-    }
-    for run in runs.iter().filter(|run| run.manifest.status != Status::Done) {
-        let (done, all) = (run.seeds_done(), run.manifest.seeds.len());
-        cautions.push(format!("“{}” is not complete: {done} of {all} seeds are done.", run.label));
-    }
-    let alone: Vec<String> =
-        runs.iter().filter(|run| run.seeds_done() == 1).map(|run| format!("“{}”", run.label)).collect();
-    if !alone.is_empty() {
-        let who = match alone.len() {
-            1 => format!("{} has", alone[0]),
-            count if count == runs.len() => "All runs have".into(),
-            _ => format!("{} have", list(&alone)),
-        };
-        cautions.push(format!("{who} one seed: the spread over seeds is unknown."));
-    }
-    for run in runs {
-        let fallback = run.rounds.iter().filter(|round| round.fallback).count();
-        if fallback > 0 {
-            cautions.push(format!(
-                "In {} of “{}” the mean of the clients lacked full rank, so RLAvg was used instead.",
-                count(fallback, "round"),
-                run.label
-            ));
-        }
-    }
-    cautions
-}
-
-/// Returns whether a band starts below 8 Hz.
-fn starts_below_8_hz(run: &LoadedRun) -> bool {
-    let low = |band: &toml::Value| {
-        let first = band.get(0);
-        first
-            .and_then(|first| first.as_float().or(first.as_integer().map(|hertz| hertz as f64)))
-            .is_some_and(|hertz| hertz < 8.0)
-    };
-    let bands = run.setting("covariance.bands").and_then(toml::Value::as_array);
-    run.setting("data.band").is_some_and(low) || bands.is_some_and(|bands| bands.iter().any(low))
 }

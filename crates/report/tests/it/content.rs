@@ -1,6 +1,7 @@
 //! Content of a report.
 
-use fedspd_report::{Best, Cell, Format, Report, Table};
+use fedspd_report::{Best, Cell, Format, Label, Report, Table, read_runs};
+use fedspd_run::TrialFacts;
 use tempfile::tempdir;
 
 use crate::support::{Plan, grid};
@@ -185,7 +186,7 @@ fn a_table_of_latex_has_the_best_of_each_row_in_bold() {
     };
     assert_eq!(
         table.latex(),
-        r"% Needs \usepackage{booktabs} in the preamble.
+        r"% Needs \usepackage{booktabs} in the preamble. Plain ASCII, for any encoding.
 \begin{table}
   \centering
   \caption{Macro-F1 in \%.}
@@ -203,11 +204,93 @@ fn a_table_of_latex_has_the_best_of_each_row_in_bold() {
     );
     let words = |text: &str| Table { rows: vec![vec![Cell::word(text); 4]], ..table.clone() }.latex();
     assert!(words("[16, 8]").contains("    {}[16, 8] & "), "not the option of \\midrule");
-    assert!(words(&"a sentence ".repeat(9)).contains(r"{p{0.21\linewidth}p{"), "lines are broken");
+    assert!(words(&"a sentence ".repeat(9)).contains(r"\linewidth}p{"), "lines are broken");
     let only = Table { best: Best::InTheColumn(2), ..table.clone() }.latex();
     assert!(only.contains(r"$\mathbf{51.0} \pm 1.0$") && !only.contains(r"\mathbf{43.1}"), "{only}");
     assert_eq!(
         table.csv(),
         "dataset,Centr. mean,Centr. std,Full mean,Full std,Half mean,Half std\nphysionet_mi,43.1,0.5,39.46,0.6,39.54,0.9\nweibo,51,,51.04,1,,\n"
     );
+}
+
+/// Runs are named by the settings that differ, or as the user says; labels keep the order of runs.
+#[test]
+fn runs_have_the_labels_that_were_given() {
+    let root = tempdir().unwrap();
+    let runs = [("a", 12), ("b", 9)]
+        .map(|(name, rounds)| Plan { rounds, ..Plan::default() }.write(root.path(), name));
+    let headline = |labels: &[Label]| {
+        let runs = read_runs(&runs, labels).unwrap();
+        let files = Report::of(&runs, false).unwrap().files(&[Format::Csv]);
+        let rows = files["tables/headline.csv"].lines().skip(1);
+        rows.map(|row| row.split_once(",4").unwrap().0.trim_matches('"').to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(headline(&[]), ["ProjAvg, federated.rounds 12", "ProjAvg, federated.rounds 9"]);
+    let label = |name: &str, run: &std::path::Path| Label { name: name.into(), run: run.into() };
+    assert_eq!(headline(&[label("few rounds", &runs[1])]), ["ProjAvg, federated.rounds 12", "few rounds"]);
+    let fault = |labels: &[Label]| read_runs(&runs, labels).unwrap_err().to_string();
+    let elsewhere = fault(&[label("x", &root.path().join("c"))]);
+    assert!(
+        elsewhere.starts_with("the label `x` is for ") && elsewhere.ends_with("which is not among the runs")
+    );
+    assert_eq!(fault(&[label("x", &runs[0]), label("x", &runs[1])]), "two runs have the label `x`");
+    assert!(fault(&[label("x", &runs[0]), label("y", &runs[0])]).ends_with("has two labels, `x` and `y`"));
+}
+
+/// Runs that were tested on different trials are shown side by side, without a best.
+#[test]
+fn runs_with_different_test_trials_are_not_ranked() {
+    let root = tempdir().unwrap();
+    let base = Plan { interpretation: false, ..Plan::default() };
+    let better = Plan { lift: 0.03, ..base.clone() };
+    let page = |name: &str, first: &Plan, second: &Plan| {
+        let root = root.path().join(name);
+        Report::new(&[first.write(&root, "a"), second.write(&root, "b")], false).unwrap().html()
+    };
+    let ranked = page("same", &base, &better);
+    assert!(
+        ranked.contains("has the highest macro-F1") && ranked.contains("<b>") && ranked.contains("is bold")
+    );
+    for (name, other, reason) in [
+        (
+            "split",
+            Plan { split: "leave-run-out", ..better.clone() },
+            "the splits are <code>stratified</code> and <code>leave-run-out</code>",
+        ),
+        ("trials", Plan { test_hash: 1, ..better.clone() }, "with seed 0 their test trials differ"),
+        ("seeds", Plan { seeds: 2, ..better.clone() }, "their finished seeds are 0 1 2 and 0 1"),
+    ] {
+        let page = page(name, &base, &other);
+        assert!(page.contains("runs are not ranked") && page.contains(reason), "{name}");
+        assert!(!page.contains("highest") && !page.contains("<b>") && !page.contains("is bold"), "{name}");
+    }
+}
+
+/// Caveats follow from the facts of the runs, whatever their dataset is called.
+#[test]
+fn caveats_come_from_the_data() {
+    const PEOPLE: &str = "come from the same people";
+    const BLOCKED: &str =
+        "60 of 60 recording runs have only some of the classes of their subject, and 60 have";
+    const FEW: &str = "A seed has 140 test trials. The 95% interval of an accuracy of";
+    const COPIES: &str = "3 trials are the same, or nearly the same, in 1 pair of subjects";
+    const UNKNOWN: &str = "does not record whether recording runs have only some";
+    let root = tempdir().unwrap();
+    let facts = Plan::default().facts.unwrap();
+    let page = |name: &str, plan: Plan| {
+        let html = Report::new(&[plan.write(root.path(), name)], false).unwrap().html();
+        [PEOPLE, BLOCKED, FEW, COPIES, UNKNOWN].map(|text| html.contains(text))
+    };
+    let with = |facts: TrialFacts| Plan { facts: Some(facts), ..Plan::default() };
+    assert_eq!(page("random", Plan::default()), [true, true, true, false, false]);
+    let whole_runs = TrialFacts { shared_runs: 0, ..facts };
+    assert_eq!(page("runs", with(whole_runs)), [true, false, true, false, false]);
+    let new_people = TrialFacts { shared_subjects: 0, ..whole_runs };
+    assert_eq!(page("people", with(new_people)), [false, false, true, false, false]);
+    let mixed = TrialFacts { partial_runs: 0, ..facts };
+    assert_eq!(page("mixed", with(mixed)), [true, false, true, false, false]);
+    let copied = TrialFacts { copied_pairs: 1, copied_trials: 3, ..new_people };
+    assert_eq!(page("copies", with(copied)), [false, false, true, true, false]);
+    assert_eq!(page("many", Plan { clients: 53, ..Plan::default() }), [true, true, false, false, false]);
+    assert_eq!(page("old", Plan { facts: None, ..Plan::default() }), [true, false, true, false, true]);
 }

@@ -4,6 +4,7 @@
 mod browser;
 mod content;
 mod faults;
+mod latex;
 mod privacy;
 mod reproduction;
 mod support;

@@ -31,7 +31,11 @@ pub(crate) struct Plan {
     pub(crate) lift: f64,
     /// The prefix of subject names.
     pub(crate) subject: &'static str,
-    pub(crate) facts: TrialFacts,
+    pub(crate) facts: Option<TrialFacts>,
+    pub(crate) split: &'static str,
+    pub(crate) classes: &'static [&'static str],
+    /// Stands for the test trials.
+    pub(crate) test_hash: u64,
 }
 
 impl Default for Plan {
@@ -47,13 +51,16 @@ impl Default for Plan {
             interpretation: true,
             lift: 0.0,
             subject: "",
-            facts: TrialFacts {
+            facts: Some(TrialFacts {
                 runs: 60,
                 partial_runs: 60,
                 shared_subjects: 10,
                 shared_runs: 60,
                 ..TrialFacts::default()
-            },
+            }),
+            split: "stratified",
+            classes: &CLASSES,
+            test_hash: 0,
         }
     }
 }
@@ -80,6 +87,10 @@ impl Plan {
         self.seeds - self.stopped
     }
 
+    fn class_names(&self) -> Vec<String> {
+        self.classes.iter().map(ToString::to_string).collect()
+    }
+
     fn client(place: usize) -> String {
         format!("site {}", char::from(b'A' + (place % 26) as u8)) + &"x".repeat(place / 26)
     }
@@ -100,10 +111,11 @@ impl Plan {
         let epochs = format!("{{ default = 2, \"{}\" = 5 }}", Self::client(0));
         let config = format!(
             "version = 1\nmode = \"{}\"\n[data]\nname = \"/home/someone/{s}study.npz\"\nsubjects = \"{s}1,{s}2\"\nexclude = \"{s}99\"\n[federated]\nclients = {{ \"{}\" = [\"{s}1\"] }}\n\
-             rounds = {}\nepochs_local = {epochs}\n[train]\noptimizer = \"adam\"\nlr = 0.001\nbatch = 64\nepochs = 24\n[split]\nkind = \"stratified\"\ntrain = 0.75\nval = 0.1\ntest = 0.15\nheld_out_subjects = \"{s}77\"\n",
+             rounds = {}\nepochs_local = {epochs}\n[train]\noptimizer = \"adam\"\nlr = 0.001\nbatch = 64\nepochs = 24\n[split]\nkind = \"{}\"\ntrain = 0.75\nval = 0.1\ntest = 0.15\nheld_out_subjects = \"{s}77\"\n",
             self.mode,
             Self::client(0),
             self.rounds,
+            self.split,
             s = self.subject
         );
         atomic::write(&folder.config(), config.as_bytes())?;
@@ -136,14 +148,14 @@ impl Plan {
             dataset: "physionet-mi".into(),
             data_sha256: Some("d".repeat(64)),
             unit: "uV^2".into(),
-            classes: CLASSES.map(String::from).into(),
+            classes: self.class_names(),
             channels: CHANNELS.map(String::from).into(),
             subjects: (0..self.clients).flat_map(|place| self.subjects(place)).collect(),
             excluded: vec![excluded(99, "recorded at 128 Hz instead of 160 Hz"), excluded(98, &own)],
             alignment: if self.lift > 0.05 { "riemannian".into() } else { "none".into() },
             transductive: self.lift > 0.05,
             held_out: Some("recentred on their own trials".into()),
-            facts: Some(self.facts),
+            facts: self.facts,
             weights: "uniform".into(),
             model: "spdnet".into(),
             parameters: 2452,
@@ -159,19 +171,22 @@ impl Plan {
         let client = |place: usize| Shard {
             name: Self::client(place),
             subjects: self.subjects(place),
-            train: vec![34; 4],
-            val: vec![5; 4],
-            test: vec![7; 4],
+            train: vec![34; self.classes.len()],
+            val: vec![5; self.classes.len()],
+            test: vec![7; self.classes.len()],
         };
-        let held_out = vec![HeldOutShard { subject: format!("{}77", self.subject), trials: vec![20; 4] }];
+        let held_out = vec![HeldOutShard {
+            subject: format!("{}77", self.subject),
+            trials: vec![20; self.classes.len()],
+        }];
         let seed = |seed| SeedShards {
             seed,
             fold: None,
             clients: (0..self.clients).map(client).collect(),
             held_out: held_out.clone(),
-            test_sha256: Some(format!("{seed:064x}")),
+            test_sha256: Some(format!("{:064x}", seed + self.test_hash)),
         };
-        Shards { classes: CLASSES.map(String::from).into(), seeds: (0..self.seeds).map(seed).collect() }
+        Shards { classes: self.class_names(), seeds: (0..self.seeds).map(seed).collect() }
     }
 
     fn round(&self, seed: u64, round: u32) -> Round {
@@ -233,9 +248,9 @@ impl Plan {
             add("pooled", "held-out", "final_macro_f1".into(), f1 - 0.03);
             add(&format!("{}77", self.subject), "held-out", "final_macro_f1".into(), f1 - 0.03);
             add("pooled", "model", "final_feasibility_error".into(), 1.4e-14);
-            for (truth, name) in CLASSES.iter().enumerate() {
+            for (truth, name) in self.classes.iter().enumerate() {
                 add("pooled", "test", format!("final_f1:{name}"), f1 + 0.05 * noise(seed, truth as u64, 5));
-                for (predicted, other) in CLASSES.iter().enumerate() {
+                for (predicted, other) in self.classes.iter().enumerate() {
                     let count = if truth == predicted {
                         14.0
                     } else {
