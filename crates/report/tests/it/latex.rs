@@ -1,6 +1,7 @@
 //! Every table compiles with pdflatex and booktabs, and fits on its page.
 
 use std::collections::BTreeMap;
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -32,7 +33,7 @@ fn complaints(folder: &Path, tables: &BTreeMap<String, String>) -> Vec<String> {
     for (place, text) in tables.values().enumerate() {
         assert!(text.is_ascii() && text.starts_with("% Needs \\usepackage{booktabs}"), "{text}");
         std::fs::write(folder.join(format!("table-{place}.tex")), text).unwrap();
-        document += &format!("\\typeout{{TABLE {place}}}\\input{{table-{place}}}\\clearpage\n");
+        let _ = writeln!(document, "\\typeout{{TABLE {place}}}\\input{{table-{place}}}\\clearpage");
     }
     std::fs::write(folder.join("all.tex"), document + "\\end{document}\n").unwrap();
     let output = Command::new("pdflatex")
