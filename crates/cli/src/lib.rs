@@ -51,8 +51,10 @@ enum Verb {
     Resume(verbs::resume::Arguments),
     /// Write a report on runs: one page, figures and tables.
     Report(verbs::report::Arguments),
-    /// Evaluate a trained model on other data.
+    /// Score a trained model on other data.
     Eval(verbs::eval::Arguments),
+    /// Predict the classes of new trials with a trained model.
+    Predict(verbs::predict::Arguments),
     /// Compare runs: paired differences, tests and effect sizes.
     Compare(verbs::compare::Arguments),
     /// Export trained models for other programs.
@@ -101,6 +103,7 @@ fn run(verb: Verb, out: &mut impl Write) -> Result<(), Failure> {
         Verb::Resume(arguments) => verbs::resume::run(&arguments, out),
         Verb::Report(arguments) => verbs::report::run(&arguments, out),
         Verb::Eval(arguments) => verbs::eval::run(&arguments, out),
+        Verb::Predict(arguments) => verbs::predict::run(&arguments, out),
         Verb::Compare(arguments) => verbs::compare::run(&arguments, out),
         Verb::Export(arguments) => verbs::export::run(&arguments, out),
         Verb::Flower(arguments) => verbs::flower::run(&arguments, out),

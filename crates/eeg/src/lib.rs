@@ -23,11 +23,11 @@ pub mod fetch;
 pub mod filter;
 mod hint;
 mod inspect;
-mod making;
 mod names;
 mod natural_order;
 pub mod npz;
 mod number;
+mod preparation;
 pub mod prepare;
 pub mod read;
 mod recording;
@@ -49,7 +49,9 @@ pub use epochs::{DropReason, Dropped, Epoch};
 pub use error::Error;
 pub use expansion::Expansion;
 pub use inspect::{ChannelLook, Inspection};
-pub use making::{Alignment, Making};
 pub use natural_order::natural_order;
+pub use preparation::{
+    Alignment, AlignmentFit, Branch, ContentKind, Difference, IIR, Making, Preparation, Recipe,
+};
 pub use recording::{Annotation, Recording};
 pub use trials::{EuclideanAlignment, Trials, sample_by_sample, z_score};

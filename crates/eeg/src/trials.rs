@@ -5,7 +5,7 @@ use fedspd_manifold::{Left, SpectralFunction, SpectralMap, Triangle, multiply, m
 
 use crate::about::NO_UNIT;
 use crate::covariance::{is_flat, mirror};
-use crate::{About, Alignment, Cause, Error, Extent, Quality};
+use crate::{About, Alignment, AlignmentFit, Cause, Error, Extent, Quality};
 
 /// Trials with all their samples.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,7 +75,7 @@ impl Trials {
             z_score(&self.about, trial, samples)?;
         }
         self.about.unit = NO_UNIT.into();
-        self.about.making.z_score = true;
+        self.about.making.scale();
         Ok(())
     }
 }
@@ -188,7 +188,7 @@ impl EuclideanAlignment {
             trials.samples[trial * size..(trial + 1) * size].copy_from_slice(&aligned);
         }
         trials.about.unit = NO_UNIT.into();
-        trials.about.making.align = Some(Alignment::Euclidean);
+        trials.about.making.align(Alignment::Euclidean);
         Ok(())
     }
 
@@ -216,6 +216,7 @@ impl Trials {
             let trials = self.about.trials_of(&subject);
             EuclideanAlignment::fit(self, &trials)?.apply(self, &trials)?;
         }
+        self.about.making.fitted_on(AlignmentFit::All);
         Ok(())
     }
 }

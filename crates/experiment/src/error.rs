@@ -133,27 +133,78 @@ pub enum Error {
         /// Its fault.
         fault: String,
     },
-    /// A model does not fit the data.
-    #[error("{}: the model has {what} {expected}, the data have {found}", path.display())]
-    Foreign {
-        /// The file of the model.
-        path: PathBuf,
-        /// The property that differs.
-        what: &'static str,
-        /// The model's.
-        expected: String,
-        /// The data's.
+    /// Data were prepared in another way than a model or other data.
+    #[error("{data}: {field} is {found}, but {other} has {expected}")]
+    Preparation {
+        /// The data.
+        data: String,
+        /// The field that differs.
+        field: String,
+        /// Its value in the data.
         found: String,
+        /// What the data must match.
+        other: String,
+        /// The value there.
+        expected: String,
     },
-    /// A network does not read the data that an alignment changes.
-    #[error("{align} alignment changes {of}, which {} does not read", model.title())]
-    Alignment {
-        /// The alignment.
-        align: &'static str,
-        /// The data that it changes.
-        of: &'static str,
-        /// The network.
-        model: ModelKind,
+    /// The data lack channels.
+    #[error("{data} lacks {} of {other}: {}", channels(missing.len()), missing.join(", "))]
+    MissingChannels {
+        /// The data.
+        data: String,
+        /// What the data must match.
+        other: String,
+        /// The missing channels.
+        missing: Vec<String>,
+        /// The channels of the data.
+        there: Vec<String>,
+    },
+    /// A stored preparation is not of this version.
+    #[error("{}: its preparation cannot be read: {reason}", path.display())]
+    StoredPreparation {
+        /// The file.
+        path: PathBuf,
+        /// Message of the reader.
+        reason: String,
+    },
+    /// Data that are neither recordings, a definition, prepared data nor a built-in dataset.
+    #[error(
+        "{name} holds no data: it is no recording (.edf, .bdf), folder of recordings, definition (.toml), prepared data (.npz) or built-in dataset"
+    )]
+    UnknownData {
+        /// The name.
+        name: String,
+    },
+    /// Calibration would use all trials of a subject.
+    #[error(
+        "calibration uses the first {first} trials, but subject `{subject}` has {trials}: none would be left to predict"
+    )]
+    Calibration {
+        /// Trials for calibration.
+        first: usize,
+        /// The subject.
+        subject: String,
+        /// Its number of trials.
+        trials: usize,
+    },
+    /// Scores of trials without labels.
+    #[error("the true classes of the trials are unknown, so they cannot be scored")]
+    Unlabelled,
+    /// A model without rules for recordings.
+    #[error("{model} does not say which annotations begin trials, so it cannot read the recordings {data}")]
+    NoRecipe {
+        /// The model.
+        model: String,
+        /// The recordings.
+        data: String,
+    },
+    /// A model that does not say how its data were prepared.
+    #[error("{model} does not say the {field} of its training data, so recordings cannot be prepared for it")]
+    UnknownPreparation {
+        /// The model.
+        model: String,
+        /// The unknown field.
+        field: String,
     },
     /// A run without a model.
     #[error("{}: no model is available: {reason}", path.display())]
@@ -197,7 +248,7 @@ pub enum Error {
     #[error("sites differ in {what}: {found} at `{site}`, {expected} at `{first}`")]
     SitesDiffer {
         /// The property that differs.
-        what: &'static str,
+        what: String,
         /// The first site.
         first: String,
         /// Its value.
@@ -261,6 +312,10 @@ pub enum Error {
     },
 }
 
+fn channels(count: usize) -> String {
+    if count == 1 { "a channel".into() } else { format!("{count} channels") }
+}
+
 /// The largest number of names in a message.
 const SHOWN: usize = 12;
 
@@ -296,15 +351,25 @@ impl Error {
             Self::AlignedAlready { .. } => {
                 Some("use `align.kind = \"none\"`, or data that were prepared without --align".into())
             }
+            Self::MissingChannels { there, .. } => listed(there),
+            Self::UnknownData { .. } => {
+                Some(format!("built-in: {}", crate::config::Source::names().join(", ")))
+            }
+            Self::Unlabelled => Some("use `fedspd predict`, or give a definition (.toml) as the data".into()),
+            Self::NoRecipe { .. } => {
+                Some("give a definition (.toml) as the data; it names the annotations and their classes".into())
+            }
+            Self::UnknownPreparation { .. } => {
+                Some("prepare the data with `fedspd data prepare`, and give the .npz file".into())
+            }
             Self::UnknownSubject { known, .. } | Self::UnknownClass { known, .. } => listed(known),
+            Self::Preparation { .. } => {
+                Some("prepare the data in the same way, or start from the recordings".into())
+            }
             Self::Exists { path } => {
                 Some(format!("{}, or choose another folder with --out", how_to_resume(path)))
             }
             Self::OtherEngine { path, .. } => Some(how_to_resume(path)),
-            Self::Alignment { model, .. } => Some(match model.reads() {
-                Input::Covariances => "use `riemannian` or `log-euclidean`".into(),
-                Input::Samples => "use `euclidean`".into(),
-            }),
             Self::Threads { .. } => Some("use fewer threads, with `--threads`".into()),
             Self::SiteNumber { .. } => Some("give every node its own `partition-id`".into()),
             Self::SiteVersion { .. } => Some("install the same wheel everywhere".into()),

@@ -21,7 +21,7 @@ pub mod train;
 
 pub use data::{Content, Dataset, load};
 pub use error::Error;
-pub use evaluate::{ModelScores, Predictor, evaluate_model, model_of_run};
+pub use evaluate::{Calibration, ModelScores, NewData, PredictedTrial, Predictions, Predictor, model_of_run};
 pub use fedspd_run::{Headline, headline, resume_command, shell_word};
 pub use split::{Design, SharingError};
 pub use train::{

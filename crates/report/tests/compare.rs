@@ -204,6 +204,7 @@ impl Made {
             wall_seconds: None,
             peak_memory_bytes: None,
             status: Status::Done,
+            preparation: None,
         }
     }
 

@@ -55,6 +55,13 @@ pub(crate) fn push_field(line: &mut String, field: &str) {
     }
 }
 
+/// Returns a field of a CSV file, in quotes if it needs them.
+pub fn csv_field(field: &str) -> String {
+    let mut line = String::with_capacity(field.len());
+    push_field(&mut line, field);
+    line
+}
+
 /// A record and the line where it begins, counted from 1.
 pub(crate) struct Record {
     pub(crate) line: usize,

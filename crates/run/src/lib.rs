@@ -38,7 +38,7 @@ mod trial_facts;
 mod unit;
 
 pub use confusion::{Confusion, ConfusionFault};
-pub use csv::CsvFault;
+pub use csv::{CsvFault, csv_field};
 pub use error::{Error, disk_hint};
 pub use event::{DroppedClient, Event, LayerReport, Metric, Round};
 pub use event_log::EventLog;

@@ -62,6 +62,10 @@ pub struct Manifest {
     pub peak_memory_bytes: Option<u64>,
     /// Its status.
     pub status: Status,
+    /// How trials became the input of the network; none in older runs. This crate stores it without
+    /// reading it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preparation: Option<serde_json::Value>,
 }
 
 /// An excluded subject.

@@ -1,56 +1,37 @@
-//! `fedspd eval`: evaluation of a trained model on other data.
+//! `fedspd eval`: scores of a trained model on other data.
 
 use std::io::Write;
-use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
-use fedspd_experiment::config::AlignKind;
-use fedspd_experiment::{evaluate_model, model_of_run};
+use clap::Args;
+use fedspd_experiment::ModelScores;
+use fedspd_report::compare::bootstrap;
+use fedspd_run::Confusion;
 use serde_json::json;
 
 use super::data::{Format, write_json};
+use super::predict::ModelAndData;
 use crate::failure::Failure;
 use crate::table::Table;
-use crate::warning::warn;
+
+/// Fewest subjects for an interval over subjects. With fewer, the interval is over trials.
+const FEWEST_SUBJECTS: usize = 5;
 
 /// Arguments of `fedspd eval`.
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Model: a .safetensors file, or a run folder with one seed.
-    model: PathBuf,
-    /// Covariances or trials: an .npz file as written by `fedspd data prepare`.
-    #[arg(long)]
-    data: PathBuf,
-    /// Align each subject on all its trials first, without labels.
-    #[arg(long, value_enum, default_value_t = Align::None)]
-    align: Align,
+    #[command(flatten)]
+    chosen: ModelAndData,
     /// Format of the printed result.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Align {
-    /// No alignment.
-    None,
-    /// By the affine-invariant mean of the subject's covariances.
-    Riemannian,
-    /// By the log-Euclidean mean of the subject's covariances.
-    LogEuclidean,
-    /// By the mean of `X X^T`, for trials.
-    Euclidean,
-}
-
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
-    let align = match arguments.align {
-        Align::None => AlignKind::None,
-        Align::Riemannian => AlignKind::Riemannian,
-        Align::LogEuclidean => AlignKind::LogEuclidean,
-        Align::Euclidean => AlignKind::Euclidean,
-    };
-    let scores = evaluate_model(&model(&arguments.model)?, &arguments.data, align)?;
-    warn(&scores.notes);
-    let all = &scores.confusion;
+    let predictions = arguments.chosen.predictions()?;
+    let scores = ModelScores::new(&predictions)?;
+    let (all, interval) = (&scores.confusion, interval(&scores));
+    let classes = &predictions.classes;
+    let chance = 1.0 / classes.len() as f64;
     if arguments.format == Format::Json {
         let subjects = scores.subjects.iter().map(|(subject, confusion)| {
             json!({ "subject": subject, "trials": confusion.total(), "macro_f1": confusion.macro_f1(), "accuracy": confusion.accuracy() })
@@ -58,9 +39,10 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
         return write_json(
             out,
             &json!({
-                "trials": all.total(), "macro_f1": all.macro_f1(), "accuracy": all.accuracy(), "kappa": all.kappa(), "loss": scores.loss,
-                "classes": scores.classes, "confusion": all.counts(), "calibrated": scores.calibrated, "subjects": subjects.collect::<Vec<_>>(),
-                "notes": scores.notes,
+                "trials": all.total(), "macro_f1": all.macro_f1(), "interval": interval.map(|(ends, _)| ends), "chance": chance,
+                "accuracy": all.accuracy(), "kappa": all.kappa(), "loss": scores.loss, "classes": classes,
+                "f1": all.f1_per_class(), "confusion": all.counts(), "calibrated": predictions.calibrated,
+                "align": arguments.chosen.mode(), "notes": predictions.notes, "subjects": subjects.collect::<Vec<_>>(),
             }),
         );
     }
@@ -77,16 +59,57 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     }
     table.row(vec!["all".into(), all.total().to_string(), percent(all.macro_f1()), percent(all.accuracy())]);
     table.write(out)?;
-    if scores.calibrated {
-        writeln!(
-            out,
-            "\nThe statistics of batch normalisation come from all trials of each subject, without labels."
-        )?;
+    writeln!(out)?;
+    if let Some(([low, high], over)) = interval {
+        let (low, high) = (percent(low), percent(high));
+        writeln!(out, "Macro-F1 of all trials: 95% interval {low} to {high}, by bootstrap over {over}.")?;
     }
+    writeln!(out, "Guessing among {} classes gives {}.\n", classes.len(), percent(chance))?;
+    write_classes(classes, all, out)?;
+    writeln!(out, "\n{}", arguments.chosen.explained(&predictions))?;
     Ok(())
 }
 
-/// Returns the path of a model; for a run folder, that of its only model.
-fn model(path: &std::path::Path) -> Result<PathBuf, Failure> {
-    Ok(if path.is_dir() { model_of_run(path)? } else { path.to_owned() })
+/// Prints the F1 of each class and the confusion matrix.
+fn write_classes(classes: &[String], all: &Confusion, out: &mut impl Write) -> Result<(), Failure> {
+    let mut head = vec!["true class", "F1"];
+    head.extend(classes.iter().map(String::as_str));
+    let mut table = Table::new(1, &head);
+    for (class, (f1, row)) in
+        classes.iter().zip(all.f1_per_class().iter().zip(all.counts().chunks(classes.len())))
+    {
+        let mut cells = vec![class.clone(), format!("{:.1}", 100.0 * f1)];
+        cells.extend(row.iter().map(u64::to_string));
+        table.row(cells);
+    }
+    writeln!(out, "Trials by true class (rows) and predicted class (columns):\n")?;
+    Ok(table.write(out)?)
+}
+
+/// Returns the bootstrap interval of the macro-F1 of all trials, and what was drawn.
+fn interval(scores: &ModelScores) -> Option<([f64; 2], &'static str)> {
+    let classes = scores.confusion.classes();
+    let pooled = |counts: &mut dyn Iterator<Item = &[u64]>| {
+        let mut sum = vec![0; classes * classes];
+        for counts in counts {
+            sum.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+        }
+        Confusion::of(classes, &sum).map_or(f64::NAN, |confusion| confusion.macro_f1())
+    };
+    let subjects: Vec<&[u64]> = scores.subjects.iter().map(|(_, confusion)| confusion.counts()).collect();
+    if subjects.len() >= FEWEST_SUBJECTS {
+        let drawn = |places: &[usize]| pooled(&mut places.iter().map(|&place| subjects[place]));
+        return Some((bootstrap(subjects.len(), drawn)?, "subjects"));
+    }
+    // Each trial is one cell of the confusion matrix.
+    let cells = scores.confusion.counts().iter().enumerate();
+    let trials: Vec<usize> = cells.flat_map(|(cell, &count)| vec![cell; count as usize]).collect();
+    let drawn = |places: &[usize]| {
+        let mut sum = vec![0; classes * classes];
+        for &place in places {
+            sum[trials[place]] += 1;
+        }
+        pooled(&mut std::iter::once(&sum[..]))
+    };
+    Some((bootstrap(trials.len(), drawn)?, "trials"))
 }

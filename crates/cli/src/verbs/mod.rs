@@ -10,6 +10,7 @@ pub(crate) mod export;
 pub(crate) mod flower;
 pub(crate) mod man;
 pub(crate) mod new;
+pub(crate) mod predict;
 pub(crate) mod report;
 pub(crate) mod reproduce;
 pub(crate) mod resume;

@@ -2,6 +2,7 @@
 
 mod covariances;
 mod estimator;
+mod of_trials;
 mod quality;
 mod recentring;
 

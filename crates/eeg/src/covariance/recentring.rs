@@ -3,8 +3,8 @@
 use fedspd_manifold::{IterationLimits, Spd, SpdMetric};
 
 use super::Covariances;
-use crate::Error;
 use crate::about::NO_UNIT;
+use crate::{AlignmentFit, Error};
 
 /// Recentring of one subject's covariances (Zanini et al. 2018): `C -> G^-1/2 C G^-1/2`, where `G`
 /// is their mean, for each input separately.
@@ -63,7 +63,7 @@ impl Recentring {
             }
         }
         covariances.about.unit = NO_UNIT.into();
-        covariances.about.making.align = Some(self.metric.into());
+        covariances.about.making.align(self.metric.into());
         Ok(())
     }
 }
@@ -80,6 +80,7 @@ impl Covariances {
             let trials = self.about.trials_of(&subject);
             Recentring::fit(self, &trials, metric)?.apply(self, &trials)?;
         }
+        self.about.making.fitted_on(AlignmentFit::All);
         Ok(())
     }
 

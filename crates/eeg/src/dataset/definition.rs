@@ -48,6 +48,8 @@ pub struct Definition {
     pub sfreq: f64,
     /// The unit of values in files without a unit: `V`, `mV`, `uV` or `nV`.
     pub unit: Option<String>,
+    /// The reference electrode, if it is known. Data with different references are never joined.
+    pub reference: Option<String>,
     /// The channels, in this order; if absent, all channels of the first file.
     pub channels: Option<Vec<String>>,
     /// New names of channels, by their names in the files.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::filter::Band;
 use crate::names::first_twice;
-use crate::{Error, Estimator, Extent, Making};
+use crate::{Branch, Definition, Error, Estimator, Extent, IIR, Making, Recipe};
 
 /// The covariances of a trial: one for each band and window.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,15 +41,30 @@ impl Features {
         self.bands.iter().flat_map::<Vec<String>, _>(of_band).collect()
     }
 
-    /// The processing of trials with this interval, before any alignment.
-    pub(crate) fn making(&self, interval: [f64; 2]) -> Making {
-        Making {
+    /// The processing of the trials of a definition, before any alignment.
+    ///
+    /// # Errors
+    /// As [`Features::ranges`].
+    pub(crate) fn making(&self, definition: &Definition) -> Result<Making, Error> {
+        let (interval, sfreq) = (definition.interval, definition.sfreq);
+        let ranges = self.ranges(interval, sfreq, definition.trial_length(sfreq))?;
+        let windows: Vec<_> = self.windows(interval).into_iter().zip(ranges).collect();
+        let branch = |band: Band, (window, range): &([f64; 2], Range<usize>)| Branch {
+            band: Some(band),
+            filter: Some(IIR.to_owned()),
+            window: Some(*window),
+            samples: Some(range.len()),
+            centred: Some(true),
             estimator: Some(self.estimator.to_string()),
-            align: None,
-            z_score: false,
-            bands: self.bands.iter().map(ToString::to_string).collect(),
-            windows: self.windows(interval).into_iter().map(window_name).collect(),
-        }
+            ..Branch::default()
+        };
+        let branches =
+            self.bands.iter().flat_map(|&band| windows.iter().map(move |window| branch(band, window)));
+        Ok(Making {
+            reference: definition.reference.clone(),
+            branches: branches.collect(),
+            recipe: Some(Recipe::of(definition)),
+        })
     }
 
     /// The extent of each matrix, in the same order.
@@ -73,8 +88,9 @@ impl Features {
         sfreq: f64,
         length: usize,
     ) -> Result<Vec<Range<usize>>, Error> {
-        let names = self.making(interval);
-        for (what, names) in [("the band", names.bands), ("the window", names.windows)] {
+        let bands = self.bands.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let windows = self.windows(interval).into_iter().map(window_name).collect();
+        for (what, names) in [("the band", bands), ("the window", windows)] {
             if let Some(twice) = first_twice(&names) {
                 return Err(Error::Twice { what, name: twice.clone() });
             }

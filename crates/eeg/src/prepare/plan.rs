@@ -81,8 +81,31 @@ impl Plan {
     pub fn new(definition: Definition, roots: &[PathBuf], options: &PlanOptions) -> Result<Self, Error> {
         let mut recordings = recordings(&definition, roots, options)?;
         let left_out = leave_out(&definition, roots, options, &mut recordings);
+        let find = |ids: Ids| find(roots, &definition.files.path(&ids)).map(|path| (ids, path));
+        let recordings = recordings.into_iter().map(find).collect::<Result<Vec<_>, _>>()?;
+        Self::look(definition, &recordings, left_out, options.resample)
+    }
+
+    /// Reads the headers and annotations of given files.
+    ///
+    /// # Errors
+    /// As [`Plan::new`].
+    pub fn of_files(
+        definition: Definition,
+        recordings: &[(Ids, PathBuf)],
+        resample: bool,
+    ) -> Result<Self, Error> {
+        Self::look(definition, recordings, Vec::new(), resample)
+    }
+
+    fn look(
+        definition: Definition,
+        recordings: &[(Ids, PathBuf)],
+        left_out: Vec<LeftOut>,
+        resample: bool,
+    ) -> Result<Self, Error> {
         let classes = definition.classes();
-        let Some(first) = recordings.first() else {
+        let Some((_, first)) = recordings.first() else {
             return Err(match left_out.into_iter().next() {
                 Some(LeftOut { subject, reason, measured_sfreq }) => {
                     Error::LeftOut { subject, reason, measured: measured_sfreq }
@@ -93,42 +116,46 @@ impl Plan {
         let channels = if let Some(channels) = &definition.channels {
             channels.clone()
         } else {
-            let facts = Facts::of(&definition, &find(roots, &definition.files.path(first))?)?;
+            let facts = Facts::of(&definition, first)?;
             facts.channels.iter().map(|c| definition.channel_name(&c.label).to_owned()).collect()
         };
-        let look = |ids: &Ids| -> Result<(PlannedRecording, Vec<Dropped>, Vec<String>), Error> {
-            let path = find(roots, &definition.files.path(ids))?;
-            let facts = Facts::of(&definition, &path)?;
-            let (places, measured, samples) = choose(&definition, &channels, &path, &facts.channels)?;
-            // A duration such as 1.1 s is not exact in binary: rates that differ only by rounding
-            // are equal.
-            let rates = ratio(measured, definition.sfreq);
-            let same = matches!(rates, Ok((1, 1)));
-            if !same && !options.resample {
-                return Err(Error::Rate {
-                    path,
-                    measured,
-                    expected: definition.sfreq,
-                    lengths: [measured, definition.sfreq].map(|sfreq| definition.trial_length(sfreq)),
-                });
-            }
-            let sfreq = definition.sfreq;
-            let rates = match rates {
-                Ok(rates) => rates,
-                Err(fault) => return Err(Error::Recording { path, source: Box::new(fault) }),
+        let look =
+            |(ids, path): &(Ids, PathBuf)| -> Result<(PlannedRecording, Vec<Dropped>, Vec<String>), Error> {
+                let path = path.clone();
+                let facts = Facts::of(&definition, &path)?;
+                let (places, measured, samples) = choose(&definition, &channels, &path, &facts.channels)?;
+                // A duration such as 1.1 s is not exact in binary: rates that differ only by rounding
+                // are equal.
+                let rates = ratio(measured, definition.sfreq);
+                let same = matches!(rates, Ok((1, 1)));
+                if !same && !resample {
+                    return Err(Error::Rate {
+                        path,
+                        measured,
+                        expected: definition.sfreq,
+                        lengths: [measured, definition.sfreq].map(|sfreq| definition.trial_length(sfreq)),
+                    });
+                }
+                let sfreq = definition.sfreq;
+                let rates = match rates {
+                    Ok(rates) => rates,
+                    Err(fault) => return Err(Error::Recording { path, source: Box::new(fault) }),
+                };
+                let samples = resampled_length(samples, rates);
+                let measured = if same { sfreq } else { measured };
+                let (epochs, dropped) =
+                    epochs(&definition, &classes, ids, (samples, sfreq), &facts.annotations);
+                let segments = segments(&facts.annotations, samples, sfreq);
+                // Bad annotations and interruptions have an effect, so they do not count as ignored.
+                let heeded = |text: &str| is_bad(text) || is_interruption(text);
+                let texts = facts.annotations.into_iter().map(|annotation| annotation.text);
+                let nobodys = texts
+                    .filter(|text| definition.class_of(&ids.run, text).is_none() && !heeded(text))
+                    .collect();
+                let run =
+                    PlannedRecording { ids: ids.clone(), path, sfreq: measured, epochs, places, segments };
+                Ok((run, dropped, nobodys))
             };
-            let samples = resampled_length(samples, rates);
-            let measured = if same { sfreq } else { measured };
-            let (epochs, dropped) = epochs(&definition, &classes, ids, (samples, sfreq), &facts.annotations);
-            let segments = segments(&facts.annotations, samples, sfreq);
-            // Bad annotations and interruptions have an effect, so they do not count as ignored.
-            let heeded = |text: &str| is_bad(text) || is_interruption(text);
-            let texts = facts.annotations.into_iter().map(|annotation| annotation.text);
-            let nobodys =
-                texts.filter(|text| definition.class_of(&ids.run, text).is_none() && !heeded(text)).collect();
-            let run = PlannedRecording { ids: ids.clone(), path, sfreq: measured, epochs, places, segments };
-            Ok((run, dropped, nobodys))
-        };
         // All files are read first, so that of several faults the first one is always reported.
         let looked: Vec<Result<_, _>> = recordings.par_iter().map(look).collect();
         let mut subjects: Vec<Vec<PlannedRecording>> = Vec::new();
@@ -200,6 +227,13 @@ impl Plan {
             self.subjects.iter().flatten().filter(other).map(|run| (&*run.ids.subject, run.sfreq)).collect();
         subjects.dedup();
         subjects
+    }
+
+    /// The onset of each trial's event, in seconds after the first sample of its recording.
+    pub fn onsets(&self) -> Vec<f64> {
+        let Definition { sfreq, interval: [before, _], .. } = self.definition;
+        let onset = |epoch: &Epoch| epoch.start as f64 / sfreq - before;
+        self.subjects.iter().flatten().flat_map(|run| run.epochs.iter().map(onset)).collect()
     }
 
     /// The number of samples of a trial.
@@ -337,15 +371,20 @@ fn choose(
     path: &Path,
     in_file: &[FileChannel],
 ) -> Result<(Vec<usize>, f64, usize), Error> {
-    let mut chosen: Vec<&FileChannel> = Vec::with_capacity(channels.len());
-    for name in channels {
-        let mut named = in_file.iter().filter(|c| definition.channel_name(&c.label) == name);
-        let (Some(channel), None) = (named.next(), named.next()) else {
-            let count = in_file.iter().filter(|c| definition.channel_name(&c.label) == name).count();
-            let there = in_file.iter().map(|c| c.label.clone()).collect();
-            return Err(Error::Channel { path: path.to_owned(), channel: name.clone(), count, there });
-        };
-        chosen.push(channel);
+    let named = |name: &String| -> Vec<&FileChannel> {
+        in_file.iter().filter(|channel| definition.channel_name(&channel.label) == name).collect()
+    };
+    let refused = |channel: String, count: usize| {
+        let there = in_file.iter().map(|c| c.label.clone()).collect();
+        Err(Error::Channel { path: path.to_owned(), channel, count, there })
+    };
+    if let Some(twice) = channels.iter().find(|name| named(name).len() > 1) {
+        return refused(twice.clone(), named(twice).len());
+    }
+    let chosen: Vec<&FileChannel> = channels.iter().flat_map(named).collect();
+    if chosen.len() < channels.len() {
+        let missing = channels.iter().filter(|name| named(name).is_empty()).map(String::as_str);
+        return refused(missing.collect::<Vec<_>>().join(", "), 0);
     }
     let Some(&first) = chosen.first() else { return Err(Error::NoChannels { path: path.to_owned() }) };
     let volts = |channel: &FileChannel| match channel.unit.as_str() {

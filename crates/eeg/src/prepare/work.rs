@@ -10,7 +10,7 @@ use super::{Features, Plan, PlannedRecording, Progress};
 use crate::about::{MICROVOLTS, NO_UNIT, SQUARE_MICROVOLTS};
 use crate::covariance::{CovarianceWorkspace, Quality};
 use crate::filter::{Band, ZeroPhase, resample};
-use crate::{About, Covariances, Error, Making, Trials};
+use crate::{About, AlignmentFit, Covariances, Error, Making, Trials};
 
 /// Subjects per thread in one batch: enough that threads rarely wait for each other.
 const SUBJECTS_PER_THREAD: usize = 4;
@@ -33,20 +33,34 @@ impl Plan {
             Ok(())
         })?;
         let names = features.names(self.definition().interval);
-        Ok((Covariances::new(self.about_covariances(features, recentre), names, all)?, qualities))
+        Ok((Covariances::new(self.about_covariances(features, recentre)?, names, all)?, qualities))
     }
 
     /// Metadata of the covariances of all trials.
-    pub(crate) fn about_covariances(&self, features: &Features, recentre: Option<SpdMetric>) -> About {
+    ///
+    /// # Errors
+    /// As [`Features::ranges`].
+    pub(crate) fn about_covariances(
+        &self,
+        features: &Features,
+        recentre: Option<SpdMetric>,
+    ) -> Result<About, Error> {
         let unit = if recentre.is_some() { NO_UNIT } else { SQUARE_MICROVOLTS };
-        let align = recentre.map(Into::into);
-        let making = Making { align, ..features.making(self.definition().interval) };
-        About { making, ..self.about(unit) }
+        let mut making = features.making(self.definition())?;
+        if let Some(metric) = recentre {
+            making.align(metric.into());
+            making.fitted_on(AlignmentFit::All);
+        }
+        Ok(About { making, ..self.about(unit) })
     }
 
     /// The processing of trials in one band.
-    pub(crate) fn making_of_trials(&self, band: Band) -> Making {
-        Making { estimator: None, ..Features::whole_trial(band).making(self.definition().interval) }
+    pub(crate) fn making_of_trials(&self, band: Band) -> Result<Making, Error> {
+        let mut making = Features::whole_trial(band).making(self.definition())?;
+        for branch in &mut making.branches {
+            (branch.estimator, branch.centred) = (None, Some(false));
+        }
+        Ok(making)
     }
 
     /// Passes the covariances of each subject to `sink`, in order. With `recentre`, each subject is
@@ -71,7 +85,7 @@ impl Plan {
         let windows = features.ranges(definition.interval, definition.sfreq, length)?;
         let extents = features.extents(&windows, definition.sfreq);
         let names = features.names(definition.interval);
-        let making = features.making(definition.interval);
+        let making = features.making(definition)?;
         let n = self.channels().len();
         let work = |runs: &[PlannedRecording],
                     about: About|
@@ -144,7 +158,7 @@ impl Plan {
             }
             Ok(())
         })?;
-        let making = self.making_of_trials(band);
+        let making = self.making_of_trials(band)?;
         Trials::new(About { making, ..self.about(MICROVOLTS) }, self.trial_length(), all)
     }
 
@@ -158,7 +172,7 @@ impl Plan {
         progress: &impl Progress,
         sink: impl FnMut(Trials) -> Result<(), Error> + Send,
     ) -> Result<(), Error> {
-        let (length, making) = (self.trial_length(), self.making_of_trials(band));
+        let (length, making) = (self.trial_length(), self.making_of_trials(band)?);
         let work = |runs: &[PlannedRecording], about: About| {
             let n = about.channels.len();
             let mut all = Vec::with_capacity(about.origins.len() * length * n);

@@ -109,7 +109,7 @@ pub fn decode(definition: &Definition, packed: &[u8]) -> Result<Covariances, Err
         channels,
         sfreq: definition.sfreq,
         unit: SQUARE_MICROVOLTS.into(),
-        making: features.making(definition.interval),
+        making: features.making(definition)?,
         origins,
     };
     Covariances::new(about, features.names(definition.interval), matrices)

@@ -96,6 +96,20 @@ pub enum StoreFault {
         /// The value found.
         name: String,
     },
+    /// The preparation is not of this version.
+    #[error("`preparation` cannot be read: {reason}")]
+    Preparation {
+        /// Message of the reader.
+        reason: String,
+    },
+    /// The preparation does not describe every input.
+    #[error("`preparation` describes {branches} inputs per trial, `X` has {inputs}")]
+    Branches {
+        /// The described inputs.
+        branches: usize,
+        /// The inputs of `X`.
+        inputs: usize,
+    },
     /// The z-score flag is neither 0 nor 1.
     #[error("`z_score` is {values:?}; it must be 0 or 1")]
     ZScore {

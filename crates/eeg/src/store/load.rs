@@ -7,8 +7,8 @@ use fedspd_manifold::simd::Simd;
 
 use super::archive::Archive;
 use super::unit::{Conversion, OF_COVARIANCES, OF_TRIALS};
-use super::{NOT_ALIGNED, Note, StoreFault};
-use crate::{About, Alignment, Covariances, Error, Making, Origin, Trials, sample_by_sample};
+use super::{Note, StoreFault};
+use crate::{About, Covariances, Error, Origin, Trials, sample_by_sample};
 
 /// The session or run of all trials in a file that names none.
 const ONLY: &str = "1";
@@ -89,6 +89,13 @@ struct Shape {
     depth: usize,
 }
 
+impl Shape {
+    /// The number of inputs per trial.
+    fn inputs(&self) -> usize {
+        if self.covariances { self.depth } else { 1 }
+    }
+}
+
 impl Archive<'_> {
     /// Finds whether `X` holds covariances or trials, and how many.
     fn kind(&mut self) -> Result<Shape, Error> {
@@ -153,7 +160,7 @@ impl Archive<'_> {
         let sessions = self.ids_or_one("session", shape.trials, notes)?;
         let runs = self.ids_or_one("run", shape.trials, notes)?;
         let (classes, labels) = self.labels(notes)?;
-        let (sfreq, unit, making) = (self.rate()?, self.text("unit")?, self.making()?);
+        let (sfreq, unit, making) = (self.rate()?, self.text("unit")?, self.making(shape.inputs())?);
         let Some(conversion) = Conversion::of(&unit, shape.covariances) else {
             let expected = if shape.covariances { OF_COVARIANCES } else { OF_TRIALS };
             return Err(self.fault(StoreFault::Unit { unit, expected }));
@@ -194,33 +201,5 @@ impl Archive<'_> {
             return Err(self.fault(StoreFault::Shape { name: "sfreq", shape, expected }));
         };
         if sfreq > 0.0 && sfreq.is_finite() { Ok(sfreq) } else { Err(self.fault(StoreFault::Rate { sfreq })) }
-    }
-
-    fn making(&mut self) -> Result<Making, Error> {
-        let mut making = Making::default();
-        if self.has("estimator") {
-            making.estimator = Some(self.text("estimator")?);
-        }
-        if self.has("align") {
-            let name = self.text("align")?;
-            making.align = Alignment::ALL.into_iter().find(|align| align.name() == name);
-            if making.align.is_none() && name != NOT_ALIGNED {
-                return Err(self.fault(StoreFault::Align { name }));
-            }
-        }
-        if self.has("z_score") {
-            making.z_score = match self.file.integers("z_score")?.values[..] {
-                [0] => false,
-                [1] => true,
-                ref values => return Err(self.fault(StoreFault::ZScore { values: values.to_vec() })),
-            };
-        }
-        if self.has("bands") {
-            making.bands = self.names("bands")?;
-        }
-        if self.has("windows") {
-            making.windows = self.names("windows")?;
-        }
-        Ok(making)
     }
 }

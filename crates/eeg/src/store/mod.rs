@@ -13,15 +13,18 @@
 //! | `estimator`, `align` | scalars | as on the command line; `none` if not aligned |
 //! | `z_score` | scalar | 1 if every channel of every trial was z-scored, otherwise 0 |
 //! | `bands`, `windows` | | names, such as `8-32 Hz` and `0-3 s` |
+//! | `preparation` | scalar | the processing as JSON: a [`Making`](crate::Making) |
 //!
 //! Required are `X`, `y`, `subject`, `sfreq` and `unit`. Other programs may not know the rest. A
 //! [`Note`] says which default replaces `session`, `run`, `classes` or `channels`, and whether `X`
-//! was converted to microvolts.
+//! was converted to microvolts. `preparation` counts more than the three rows
+//! before it, which are for people and other programs.
 
 mod archive;
 mod fault;
 mod labels;
 mod load;
+mod making;
 mod note;
 mod save;
 mod unit;

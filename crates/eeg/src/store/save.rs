@@ -69,7 +69,7 @@ impl Plan {
             covariances.matrices().chunks_exact(inputs * n * n).try_for_each(|row| rows.push(row))
         })?;
         rows.finish()?;
-        let about = self.about_covariances(features, recentre);
+        let about = self.about_covariances(features, recentre)?;
         write_about(&mut writer, &about, "covariances", &features.names(self.definition().interval))?;
         writer.finish()?;
         Ok(about)
@@ -91,7 +91,7 @@ impl Plan {
         let n = self.channels().len();
         let mut writer = NpzWriter::create(path)?;
         let mut rows = writer.float_rows::<f32>("X", &[self.trials(), n, self.trial_length()])?;
-        let mut about = About { making: self.making_of_trials(band), ..self.about(MICROVOLTS) };
+        let mut about = About { making: self.making_of_trials(band)?, ..self.about(MICROVOLTS) };
         self.each_trials(band, progress, |mut trials| {
             // A subject without trials has nothing to change.
             if trials.is_empty() {
@@ -151,18 +151,17 @@ fn write_about(writer: &mut NpzWriter, about: &About, kind: &str, inputs: &[Stri
 
 /// Writes the processing; unknown entries are left out.
 fn write_making(writer: &mut NpzWriter, making: &Making) -> Result<(), Error> {
-    let Making { estimator, align, z_score, bands, windows } = making;
-    if let Some(estimator) = estimator {
+    if let Some(estimator) = making.estimator() {
         writer.strings("estimator", &[], &[estimator])?;
     }
-    writer.strings("align", &[], &[align.map_or(NOT_ALIGNED, Alignment::name)])?;
-    writer.integers("z_score", &[], &[i64::from(*z_score)])?;
-    for (name, list) in [("bands", bands), ("windows", windows)] {
+    writer.strings("align", &[], &[making.alignment().map_or(NOT_ALIGNED, Alignment::name)])?;
+    writer.integers("z_score", &[], &[i64::from(making.z_score())])?;
+    for (name, list) in [("bands", making.bands()), ("windows", making.windows())] {
         if !list.is_empty() {
-            writer.strings(name, &[list.len()], list)?;
+            writer.strings(name, &[list.len()], &list)?;
         }
     }
-    Ok(())
+    writer.strings("preparation", &[], &[making.to_json()])
 }
 
 /// Writes ids as whole numbers if that keeps their spelling, otherwise as texts.

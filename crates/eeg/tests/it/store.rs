@@ -4,7 +4,7 @@ use std::path::Path;
 
 use fedspd_eeg::npz::{NpyArray, NpzFile, NpzWriter};
 use fedspd_eeg::store::{Prepared, load};
-use fedspd_eeg::{Alignment, Covariances, MICROVOLTS, Making, Trials};
+use fedspd_eeg::{Alignment, Branch, Covariances, MICROVOLTS, Making, Trials};
 use fedspd_manifold::SpdMetric;
 
 use crate::covariance::about;
@@ -32,13 +32,16 @@ fn how_data_were_made_comes_back() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("covariances.npz");
     let mut covariances = covariances(1);
-    covariances.about.making = Making {
+    let branch = Branch {
+        band: Some([8.0, 32.0].into()),
+        window: Some([0.0, 3.0]),
+        samples: Some(481),
         estimator: Some("oas".into()),
-        align: Some(Alignment::LogEuclidean),
-        z_score: false,
-        bands: vec!["8-32 Hz".into()],
-        windows: vec!["0-3 s".into()],
+        alignment: Some(Alignment::LogEuclidean),
+        ..Branch::default()
     };
+    let reference = Some("linked ears".into());
+    covariances.about.making = Making { reference, branches: vec![branch], recipe: None };
     covariances.save(&path).unwrap();
     assert_eq!(load(&path).unwrap().content.about().making, covariances.about.making);
     let mut file = NpzFile::open(&path).unwrap();
@@ -57,7 +60,7 @@ fn how_data_were_made_comes_back() {
 fn alignment_leaves_its_name() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("data.npz");
-    let align = || load(&path).unwrap().content.about().making.align;
+    let align = || load(&path).unwrap().content.about().making.alignment();
     let identity: Vec<f64> = (0..4 * 9).map(|place| f64::from(place % 9 % 4 == 0)).collect();
     let mut covariances = Covariances::new(about(3, 4), vec!["all".into()], identity).unwrap();
     covariances.save(&path).unwrap();
@@ -66,13 +69,13 @@ fn alignment_leaves_its_name() {
     covariances.save(&path).unwrap();
     assert_eq!(align(), Some(Alignment::Riemannian));
     covariances.recentre(SpdMetric::LogEuclidean).unwrap();
-    assert_eq!(covariances.about.making.align, Some(Alignment::LogEuclidean));
+    assert_eq!(covariances.about.making.alignment(), Some(Alignment::LogEuclidean));
 
     let mut trials = Trials::new(about(2, 3), 9, noise(2, 3 * 9 * 2)).unwrap();
     trials.align().unwrap();
     trials.save(&path).unwrap();
     assert_eq!(align(), Some(Alignment::Euclidean));
-    let z_score = || load(&path).unwrap().content.about().making.z_score;
+    let z_score = || load(&path).unwrap().content.about().making.z_score();
     assert!(!z_score());
     trials.z_score().unwrap();
     trials.save(&path).unwrap();

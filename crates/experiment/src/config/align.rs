@@ -45,6 +45,16 @@ pub enum AlignFit {
     All,
 }
 
+impl From<Alignment> for AlignKind {
+    fn from(alignment: Alignment) -> Self {
+        match alignment {
+            Alignment::Riemannian => Self::Riemannian,
+            Alignment::LogEuclidean => Self::LogEuclidean,
+            Alignment::Euclidean => Self::Euclidean,
+        }
+    }
+}
+
 impl AlignKind {
     /// Returns the alignment, or none for [`AlignKind::None`].
     pub fn alignment(self) -> Option<Alignment> {

@@ -11,9 +11,10 @@ use crate::config::{Align, AlignFit, AlignKind};
 use crate::split::Design;
 
 /// The trials that a subject's reference is fitted on, and those that it is applied to.
+#[derive(Clone)]
 pub(crate) struct Subject {
-    fit: Vec<usize>,
-    apply: Vec<usize>,
+    pub(crate) fit: Vec<usize>,
+    pub(crate) apply: Vec<usize>,
 }
 
 /// Returns the subjects of all clients and the held-out ones. The reference of a subject is fitted
@@ -36,6 +37,17 @@ pub(crate) fn subjects(align: &Align, about: &About, design: &Design) -> Vec<Sub
         Subject { fit, apply: held_out.trials.clone() }
     });
     of_clients.chain(held_out).collect()
+}
+
+/// Returns the subjects of new data. The reference of each is fitted on all its trials, or on the
+/// first ones.
+pub(crate) fn new_subjects(about: &About, first: Option<usize>) -> Vec<Subject> {
+    let subject = |name: &str| {
+        let apply = about.trials_of(name);
+        let fit = apply.iter().copied().take(first.unwrap_or(usize::MAX)).collect();
+        Subject { fit, apply }
+    };
+    about.subjects().into_iter().map(subject).collect()
 }
 
 /// Covariances after alignment, and the references.

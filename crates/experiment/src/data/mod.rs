@@ -1,6 +1,8 @@
 //! The trials of an experiment: loading, selection, alignment.
 
 pub(crate) mod align;
+mod conform;
+mod preparation;
 mod spectra;
 
 use std::collections::HashSet;
@@ -11,11 +13,16 @@ use fedspd_eeg::fetch::{Environment, Locations};
 use fedspd_eeg::filter::Band;
 use fedspd_eeg::prepare::{Features, Plan, PlanOptions, Progress, files};
 use fedspd_eeg::store::{Prepared, load as load_npz};
-use fedspd_eeg::{About, Covariances, MICROVOLTS, Making, Origin, SQUARE_MICROVOLTS, Trials, sample};
+use fedspd_eeg::{
+    About, ContentKind, Covariances, MICROVOLTS, Making, Origin, Preparation, SQUARE_MICROVOLTS, Trials,
+    sample,
+};
 use fedspd_nn::{Input, InputShape, RawTrials, Seed, SpdTrials, SyntheticEeg, SyntheticTask};
 use fedspd_run::ExcludedSubject;
 use sha2::{Digest, Sha256};
 
+pub(crate) use self::conform::{Conformed, conform};
+pub(crate) use self::preparation::{PARTLY_KNOWN, differ, read_stored, same, stored};
 pub(crate) use self::spectra::{check_spectra, refuse};
 use crate::Error;
 use crate::config::{Config, Generated, ModelKind, Source};
@@ -50,6 +57,15 @@ impl Content {
         }
     }
 
+    /// Returns how the trials were prepared.
+    pub fn preparation(&self) -> Preparation {
+        let kind = match self {
+            Self::Covariances(_) => ContentKind::Covariances,
+            Self::Trials(_) => ContentKind::Trials,
+        };
+        Preparation::of(kind, self.about())
+    }
+
     /// Returns the shape of the trials, for which networks are built.
     pub(crate) fn shape(&self) -> InputShape {
         let about = self.about();
@@ -61,14 +77,20 @@ impl Content {
         InputShape { channels, inputs, samples, sfreq: about.sfreq, classes }
     }
 
-    /// Returns all numbers, one trial after the other.
-    pub(crate) fn into_numbers(self) -> Vec<f64> {
-        match self {
-            Self::Covariances(covariances) => covariances.into_matrices(),
-            Self::Trials(trials) => {
-                (0..trials.len()).flat_map(|trial| trials.trial(trial)).copied().collect()
+    /// Returns some trials, with new metadata.
+    pub(crate) fn only(&self, trials: &[usize], about: About) -> Result<Self, Error> {
+        Ok(match self {
+            Self::Covariances(covariances) => {
+                let inputs = covariances.inputs.clone();
+                let all = trials.iter().flat_map(|&trial| (0..inputs.len()).map(move |input| (trial, input)));
+                let numbers = all.flat_map(|(trial, input)| covariances.matrix(trial, input)).copied();
+                Self::Covariances(Covariances::new(about, inputs.clone(), numbers.collect())?)
             }
-        }
+            Self::Trials(all) => {
+                let numbers = trials.iter().flat_map(|&trial| all.trial(trial)).copied().collect();
+                Self::Trials(Trials::new(about, all.length(), numbers)?)
+            }
+        })
     }
 
     /// Checks that the network reads such data and that matrices are covariances.
@@ -328,19 +350,5 @@ fn select(config: &Config, content: Content, excluded: &mut Vec<ExcludedSubject>
     let origins =
         keep.iter().map(|&(trial, label)| Origin { label, ..about.origins[trial].clone() }).collect();
     let about = About { classes, origins, ..about.clone() };
-    Ok(match content {
-        Content::Covariances(covariances) => {
-            let inputs = covariances.inputs.clone();
-            let mut numbers = Vec::new();
-            for &(trial, _) in &keep {
-                (0..inputs.len())
-                    .for_each(|input| numbers.extend_from_slice(covariances.matrix(trial, input)));
-            }
-            Content::Covariances(Covariances::new(about, inputs, numbers)?)
-        }
-        Content::Trials(trials) => {
-            let numbers = keep.iter().flat_map(|&(trial, _)| trials.trial(trial)).copied().collect();
-            Content::Trials(Trials::new(about, trials.length(), numbers)?)
-        }
-    })
+    content.only(&keep.into_iter().map(|(trial, _)| trial).collect::<Vec<_>>(), about)
 }

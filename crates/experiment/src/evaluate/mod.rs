@@ -1,11 +1,16 @@
-//! Evaluation: scores, saved models on other data, and the interpretation of networks.
+//! Evaluation: scores, trained models on other data, and the interpretation of networks.
 
+mod arrays;
 mod interpretation;
-mod predict;
+mod new_data;
+mod predictions;
+mod predictor;
 mod saved_model;
 mod scores;
 
 pub(crate) use interpretation::InterpretationData;
-pub use predict::Predictor;
-pub use saved_model::{ModelScores, evaluate_model, model_of_run};
+pub use new_data::NewData;
+pub use predictions::{Calibration, PredictedTrial, Predictions};
+pub use predictor::Predictor;
+pub use saved_model::{ModelScores, model_of_run};
 pub(crate) use scores::{Confusions, Predicted, RoundScores, Score, Validation, confusion, finals};

@@ -22,6 +22,8 @@ pub(crate) struct RunFacts {
     /// Trained parameters of the network.
     pub(crate) parameters: usize,
     pub(crate) threads: usize,
+    /// How trials became the input of the network.
+    pub(crate) preparation: serde_json::Value,
 }
 
 /// Creates the manifest of a new run.
@@ -52,5 +54,6 @@ pub(crate) fn run_manifest(config: &Config, name: &str, facts: RunFacts) -> Resu
         wall_seconds: None,
         peak_memory_bytes: None,
         status: Status::Running,
+        preparation: Some(facts.preparation),
     })
 }

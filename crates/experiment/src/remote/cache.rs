@@ -28,7 +28,7 @@ use crate::{Error, Observer};
 
 const MAGIC: &Magic = b"fedspd-cache-v1\n";
 /// Version of the preparation. Increase it when the same files give other numbers.
-const PREPARATION_VERSION: u32 = 1;
+const PREPARATION_VERSION: u32 = 2;
 /// Largest size of all entries together, in bytes.
 const LARGEST_CACHE: u64 = 4 << 30;
 
@@ -225,14 +225,17 @@ mod tests {
 
     fn trials(count: usize) -> PreparedTrials {
         let facts = Facts {
-            classes: vec!["a".into()],
-            channels: vec!["C3".into()],
+            preparation: fedspd_eeg::Preparation {
+                content: fedspd_eeg::ContentKind::Covariances,
+                classes: vec!["a".into()],
+                channels: vec!["C3".into()],
+                sfreq: Some(160.0),
+                unit: "uV^2".into(),
+                making: fedspd_eeg::Making::default(),
+            },
             inputs: 1,
             samples: None,
-            sfreq: 160.0,
             unit: "uV^2".into(),
-            unit_read: "uV^2".into(),
-            treatment: Vec::new(),
             alignment: "none".into(),
             transductive: false,
         };

@@ -7,13 +7,14 @@ use fedspd_nn::file::Manifest as ModelManifest;
 use fedspd_run::Unit;
 
 use super::identity::Identity;
-use super::introduction::{Facts, Introduction, agree};
+use super::introduction::{Facts, Introduction, agree, common_facts};
 use super::open;
 use super::plan::{ClientPlan, EvaluationPlan, Plan};
 use super::rounds::SitesState;
 use super::scores::{SiteScores, check_loss};
 use super::server::AnyServer;
 use crate::config::Config;
+use crate::data::PARTLY_KNOWN;
 use crate::record::{Checkpoint, History, Recorder, is_due, warn};
 use crate::split::unscored;
 use crate::train::settings;
@@ -55,7 +56,7 @@ impl Coordinator {
     ) -> Result<Self, Error> {
         let seed = open::only_seed(&config)?;
         let sites = agree(introductions, seed)?;
-        let facts = sites.first().map(|site| site.facts.clone()).ok_or(Error::Nothing)?;
+        let facts = common_facts(&sites).ok_or(Error::Nothing)?;
         let (mut server, model) = open::server(&config, &facts, &sites, quorum, seed)?;
         let trained = server.trained();
         let (mut recorder, identity) = open::recorder(&config, name, folder, &facts, &sites, trained, seed)?;
@@ -77,8 +78,10 @@ impl Coordinator {
                 let sum = |counts: &[usize]| counts.iter().sum();
                 (&*site.name, sum(&site.trials.validation), sum(&site.trials.test))
             });
-            let suspicious =
-                sites.iter().filter_map(|site| Some(format!("{}: {}", site.name, site.warning.as_ref()?)));
+            let unknown = sites.iter().filter(|site| !site.facts.preparation.making.is_known());
+            let unknown = unknown.map(|site| (site, PARTLY_KNOWN));
+            let warned = sites.iter().filter_map(|site| Some((site, site.warning.as_deref()?)));
+            let suspicious = unknown.chain(warned).map(|(site, text)| format!("{}: {text}", site.name));
             for warning in unscored(&config, &counts.collect::<Vec<_>>()).into_iter().chain(suspicious) {
                 warn(Some(&mut recorder).filter(|_| !resumed), observer, &warning)?;
             }

@@ -1,5 +1,6 @@
 //! The introduction of a site before the first round. It holds no trial and no subject's name.
 
+use fedspd_eeg::{Difference, Preparation};
 use fedspd_nn::InputShape;
 use fedspd_run::Confusion;
 use serde::{Deserialize, Serialize};
@@ -30,22 +31,14 @@ pub struct Introduction {
 /// Facts that must be equal at all sites, so that one network can read all trials.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Facts {
-    /// The names of the classes, in their order.
-    pub classes: Vec<String>,
-    /// The names of the channels, in their order.
-    pub channels: Vec<String>,
+    /// How trials became the input of the network.
+    pub preparation: Preparation,
     /// The number of matrices per trial.
     pub inputs: usize,
     /// The number of samples per trial; none if the network reads covariances.
     pub samples: Option<usize>,
-    /// The sampling rate in Hz.
-    pub sfreq: f64,
-    /// The unit of the data.
+    /// The unit of the data, before alignment.
     pub unit: String,
-    /// The unit of the numbers that the network reads.
-    pub unit_read: String,
-    /// The treatment of trials before the network reads them.
-    pub treatment: Vec<String>,
     /// The name of the alignment in results.
     pub alignment: String,
     /// Whether alignment uses unlabelled test trials.
@@ -67,11 +60,11 @@ impl Facts {
     /// Returns the shape of the trials, for which networks are built.
     pub(super) fn shape(&self) -> InputShape {
         InputShape {
-            channels: self.channels.len(),
+            channels: self.preparation.channels.len(),
             inputs: self.inputs,
             samples: self.samples.unwrap_or(0),
-            sfreq: self.sfreq,
-            classes: self.classes.len(),
+            sfreq: self.preparation.sfreq.unwrap_or(f64::NAN),
+            classes: self.preparation.classes.len(),
         }
     }
 }
@@ -101,7 +94,7 @@ impl Introduction {
                 one_line(&read.name)
             )));
         }
-        let classes = read.facts.classes.len();
+        let classes = read.facts.preparation.classes.len();
         let Counts { train, validation, test } = &read.trials;
         for counts in [train, validation, test] {
             if counts.len() != classes {
@@ -124,6 +117,16 @@ pub(super) fn fits(confusion: &Confusion, announced: &[usize]) -> bool {
         && confusion.support().iter().map(|&count| count as usize).eq(announced.iter().copied())
 }
 
+/// Returns the facts of all sites. They have rules for recordings only if all sites have the same.
+pub(super) fn common_facts(sites: &[Introduction]) -> Option<Facts> {
+    let mut facts = sites.first()?.facts.clone();
+    let recipe = &mut facts.preparation.making.recipe;
+    if sites.iter().any(|site| site.facts.preparation.making.recipe != *recipe) {
+        *recipe = None;
+    }
+    Some(facts)
+}
+
 /// Sorts sites by number and checks that they can train one network together.
 pub(super) fn agree(mut sites: Vec<Introduction>, seed: u64) -> Result<Vec<Introduction>, Error> {
     sites.sort_by_key(|site| site.number);
@@ -137,8 +140,8 @@ pub(super) fn agree(mut sites: Vec<Introduction>, seed: u64) -> Result<Vec<Intro
     }
     check_names(sites.iter().map(|site| &*site.name))?;
     let Some(first) = sites.first() else { return Err(Error::Nothing) };
-    let unlike = |site: &Introduction, what, expected: String, found: String| {
-        let (first, site) = (first.name.clone(), site.name.clone());
+    let unlike = |site: &Introduction, what: &str, expected: String, found: String| {
+        let (what, first, site) = (what.to_owned(), first.name.clone(), site.name.clone());
         Err(Error::SitesDiffer { what, first, expected, site, found })
     };
     for site in &sites {
@@ -148,6 +151,10 @@ pub(super) fn agree(mut sites: Vec<Introduction>, seed: u64) -> Result<Vec<Intro
         }
         if site.seed != seed {
             return unlike(site, "seed", seed.to_string(), site.seed.to_string());
+        }
+        let differences = first.facts.preparation.differences(&site.facts.preparation);
+        if let Some(Difference { field, expected, found }) = differences.into_iter().next() {
+            return unlike(site, &field, expected, found);
         }
         let (facts, others) = (shown(&first.facts), shown(&site.facts));
         for ((what, expected), (_, found)) in facts.into_iter().zip(others) {
@@ -159,18 +166,13 @@ pub(super) fn agree(mut sites: Vec<Introduction>, seed: u64) -> Result<Vec<Intro
     Ok(sites)
 }
 
-fn shown(facts: &Facts) -> [(&'static str, String); 10] {
-    let Facts { classes, channels, inputs, samples, sfreq, .. } = facts;
-    let Facts { unit, unit_read, treatment, alignment, transductive, .. } = facts;
+/// Returns the facts that a preparation may leave out.
+fn shown(facts: &Facts) -> [(&'static str, String); 5] {
+    let Facts { inputs, samples, unit, alignment, transductive, .. } = facts;
     [
-        ("classes", format!("{classes:?}")),
-        ("channels", format!("{channels:?}")),
         ("matrices per trial", inputs.to_string()),
         ("samples per trial", samples.unwrap_or(0).to_string()),
-        ("sampling rate in Hz", sfreq.to_string()),
         ("unit", unit.clone()),
-        ("unit after preprocessing", unit_read.clone()),
-        ("treatment", format!("{treatment:?}")),
         ("alignment", alignment.clone()),
         ("transductive alignment", transductive.to_string()),
     ]

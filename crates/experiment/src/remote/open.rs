@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use fedspd_eeg::Preparation;
 use fedspd_federated::{Member, ParameterScopes, Server, ServerConfig};
 use fedspd_manifold::Real;
 use fedspd_nn::file::{Manifest as ModelManifest, Network};
@@ -13,7 +14,7 @@ use super::introduction::{Facts, Introduction};
 use super::server::AnyServer;
 use crate::Error;
 use crate::config::{Config, Mode};
-use crate::data::dataset_name;
+use crate::data::{dataset_name, read_stored, same, stored};
 use crate::record::{Recorder, RunFacts, run_manifest};
 use crate::train::{Visitor, settings, with_network};
 
@@ -46,9 +47,9 @@ pub(super) fn server(
     let settings = ServerConfig { quorum, ..settings::server(config) };
     let new = NewServer { config, settings, members: members(sites), seed };
     let (server, network) = with_network(&config.model, &facts.shape(), new)?;
-    let (classes, channels) = (facts.classes.clone(), facts.channels.clone());
-    let manifest = ModelManifest::new(network, &facts.unit_read, classes, channels)?;
-    Ok((server, manifest.treated(facts.treatment.clone())))
+    let Preparation { unit, classes, channels, .. } = &facts.preparation;
+    let manifest = ModelManifest::new(network, unit, classes.clone(), channels.clone())?;
+    Ok((server, manifest.prepared(stored(&facts.preparation)?)))
 }
 
 struct NewServer<'a> {
@@ -94,6 +95,10 @@ pub(super) fn recorder(
         if recorder.manifest.config_hash != config.hash() {
             return Err(Error::ConfigChanged { path: folder.config() });
         }
+        if let Some(preparation) = &recorder.manifest.preparation {
+            let began = read_stored(preparation, &folder.manifest())?;
+            same(&began, "the run at its start", &facts.preparation, "the sites")?;
+        }
         if Shards::read(&folder.shards())? != shards {
             return Err(Error::SitesChanged { path: folder.shards() });
         }
@@ -105,8 +110,8 @@ pub(super) fn recorder(
         dataset: dataset_name(config, &config.data.source()?),
         data_sha256: None,
         unit: facts.unit.clone(),
-        classes: facts.classes.clone(),
-        channels: facts.channels.clone(),
+        classes: facts.preparation.classes.clone(),
+        channels: facts.preparation.channels.clone(),
         subjects: Vec::new(),
         excluded: Vec::new(),
         alignment: facts.alignment.clone(),
@@ -115,6 +120,7 @@ pub(super) fn recorder(
         facts: None,
         parameters,
         threads: 1,
+        preparation: stored(&facts.preparation)?,
     };
     let manifest = run_manifest(config, name, facts)?;
     let recorder = Recorder::create(path, config, manifest, &shards, |folder| identity.write(folder))?;
@@ -137,5 +143,5 @@ fn shards(facts: &Facts, sites: &[Introduction], seed: u64) -> Shards {
         held_out: Vec::new(),
         test_sha256: None,
     }];
-    Shards { classes: facts.classes.clone(), seeds }
+    Shards { classes: facts.preparation.classes.clone(), seeds }
 }

@@ -76,7 +76,7 @@ impl Coordinator {
         let test = tested.then_some(test);
         let validation =
             validated.then(|| Validation { loss: validation_loss, f1: validation.pooled.macro_f1() });
-        let scored = RoundScores::new(validation, test.as_ref(), &self.facts.classes);
+        let scored = RoundScores::new(validation, test.as_ref(), &self.facts.preparation.classes);
         let event =
             round_event(self.history.unit, round, self.config.mode, vec![(&members, report)], &scored);
         let progress = self.history.write(event, scored.scores, Some(&mut self.recorder), observer)?;
@@ -93,7 +93,8 @@ impl Coordinator {
         &self,
         split: impl Fn(&SiteScores) -> Option<&SplitScores>,
     ) -> Result<(Vec<f64>, Confusions), Error> {
-        let (mut losses, mut confusions) = (Vec::new(), Confusions::new(self.facts.classes.len()));
+        let (mut losses, mut confusions) =
+            (Vec::new(), Confusions::new(self.facts.preparation.classes.len()));
         for (site, scores) in self.sites.iter().zip(&self.scores) {
             let Some(scores) = scores.as_ref().and_then(&split) else { continue };
             confusions.add(&site.name, scores.loss, &scores.confusion)?;
@@ -111,7 +112,7 @@ impl Coordinator {
     /// Saves the model and the results.
     fn finish(&mut self, test: &Confusions, observer: &mut (dyn Observer + Send)) -> Result<(), Error> {
         let (unit, feasibility) = (self.history.unit, self.server.feasibility_error()?);
-        let finals = finals(test, &self.facts.classes, feasibility, None, &self.history.past);
+        let finals = finals(test, &self.facts.preparation.classes, feasibility, None, &self.history.past);
         self.recorder.save_model(unit, |path| self.server.encode(path, &self.model), observer)?;
         let results = UnitResults { unit, rounds: self.history.past.clone(), finals: finals.clone() };
         let dataset = &self.recorder.manifest.dataset;
@@ -156,6 +157,7 @@ mod tests {
             facts: None,
             parameters: 1,
             threads: 1,
+            preparation: serde_json::Value::Null,
         };
         let manifest = crate::record::run_manifest(&config, "test", facts).unwrap();
         let shards = fedspd_run::Shards { classes: Vec::new(), seeds: Vec::new() };

@@ -127,7 +127,8 @@ impl Site {
         let state = SiteStates::new(&self.state, run, self.number).read(since)?;
         let scores = |trials: &[usize]| -> Result<Option<SplitScores>, Error> {
             let Some(evaluation) = self.work.evaluate(model, &state, trials)? else { return Ok(None) };
-            let confusion = confusion(self.facts.classes.len(), &self.labels, trials, &evaluation)?;
+            let confusion =
+                confusion(self.facts.preparation.classes.len(), &self.labels, trials, &evaluation)?;
             Ok(Some(SplitScores { loss: evaluation.loss, confusion }))
         };
         let validation = if validated { scores(&self.shard.validation)? } else { None };
@@ -147,7 +148,7 @@ fn prepare(
     let experiment = Experiment::new(config.clone(), progress)?;
     let about = experiment.dataset.about();
     let design = Design::of_site(config, about, seed, name, number)?;
-    let (numbers, unit_read) = in_pool(threads(config), || {
+    let numbers = in_pool(threads(config), || {
         experiment.with_network(Numbers { experiment: &experiment, design: &design })
     })?;
     let shard = design.shards.first().cloned().ok_or(Error::Nothing)?;
@@ -159,14 +160,10 @@ fn prepare(
     };
     Ok(PreparedTrials {
         facts: Facts {
-            classes: about.classes.clone(),
-            channels: about.channels.clone(),
+            preparation: experiment.preparation(),
             inputs,
             samples,
-            sfreq: about.sfreq,
             unit: about.unit.clone(),
-            unit_read,
-            treatment: experiment.treatment(),
             alignment: experiment.alignment(),
             transductive: experiment.is_transductive(),
         },
@@ -177,17 +174,17 @@ fn prepare(
     })
 }
 
-/// Aligns and scales trials in the precision of the network. Returns their numbers and their unit.
+/// Aligns and scales trials in the precision of the network.
 struct Numbers<'a> {
     experiment: &'a Experiment,
     design: &'a Design,
 }
 
 impl Visitor for Numbers<'_> {
-    type Output = (InputNumbers, String);
+    type Output = InputNumbers;
 
-    fn visit<T: Real, N: Architecture<T>>(self, _: N) -> Result<(InputNumbers, String), Error> {
-        let Inputs { numbers, unit, .. } = self.experiment.inputs::<T>(self.design, false)?;
-        Ok((InputNumbers::new(numbers), unit))
+    fn visit<T: Real, N: Architecture<T>>(self, _: N) -> Result<InputNumbers, Error> {
+        let Inputs { numbers, .. } = self.experiment.inputs::<T>(self.design, false)?;
+        Ok(InputNumbers::new(numbers))
     }
 }

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use fedspd_eeg::Alignment;
 use fedspd_eeg::prepare::Progress;
+use fedspd_eeg::{AlignmentFit, NO_UNIT, Preparation};
 use fedspd_federated::ParameterScopes;
 use fedspd_manifold::Real;
 use fedspd_nn::file::{Manifest as ModelManifest, Network};
@@ -13,12 +13,9 @@ use super::network::{Visitor, with_network};
 use super::settings;
 use crate::Error;
 use crate::config::{AlignFit, AlignKind, Config, Mode};
-use crate::data::{Content, Dataset, align, load};
+use crate::data::{Content, Dataset, align, load, stored};
 use crate::evaluate::InterpretationData;
 use crate::split::Design;
-
-/// The name of z-scores among the treatments of a model file.
-pub(crate) const Z_SCORE: &str = "z-score";
 
 /// The numbers of all trials, one trial after the other, aligned and scaled.
 pub(crate) struct Inputs<T> {
@@ -66,7 +63,8 @@ impl Experiment {
 
     fn consistent(self) -> Result<Self, Error> {
         let Self { config, dataset } = self;
-        if let (Some(done), true) = (dataset.about().making.align, config.align.kind != AlignKind::None) {
+        if let (Some(done), true) = (dataset.about().making.alignment(), config.align.kind != AlignKind::None)
+        {
             return Err(Error::AlignedAlready { data: dataset.name, align: done.name() });
         }
         if let (Content::Covariances(covariances), Some(&first)) =
@@ -95,20 +93,28 @@ impl Experiment {
         settings::rounds(&self.config)
     }
 
-    /// Returns the treatment of trials before the network reads them, in order, as in model files.
-    pub(crate) fn treatment(&self) -> Vec<String> {
-        let making = &self.dataset.about().making;
-        let align = self.config.align.kind.alignment().or(making.align);
-        let z_score =
-            making.z_score || (self.config.model.kind.reads() == Input::Samples && self.config.model.z_score);
-        let names = align.map(Alignment::name).into_iter().chain(z_score.then_some(Z_SCORE));
-        names.map(str::to_owned).collect()
+    /// Returns how trials become the input of the network.
+    pub fn preparation(&self) -> Preparation {
+        let mut preparation = self.dataset.content.preparation();
+        if let Some(alignment) = self.config.align.kind.alignment() {
+            preparation.making.align(alignment);
+            preparation.making.fitted_on(match self.config.align.fit {
+                AlignFit::Train => AlignmentFit::Train,
+                AlignFit::All => AlignmentFit::All,
+            });
+            NO_UNIT.clone_into(&mut preparation.unit);
+        }
+        if self.config.model.kind.reads() == Input::Samples && self.config.model.z_score {
+            preparation.making.scale();
+            NO_UNIT.clone_into(&mut preparation.unit);
+        }
+        preparation
     }
 
     /// Returns the name of the alignment in results. Data that are already aligned were fitted on
     /// all trials.
     pub fn alignment(&self) -> String {
-        let (align, before) = (&self.config.align, self.dataset.about().making.align);
+        let (align, before) = (&self.config.align, self.dataset.about().making.alignment());
         let on_all = before.is_some() || align.fit == AlignFit::All;
         match before.or(align.kind.alignment()) {
             None => "none".to_owned(),
@@ -182,14 +188,14 @@ impl Experiment {
     pub(crate) fn model_manifest(&self, network: Network, unit: &str) -> Result<ModelManifest, Error> {
         let about = self.dataset.about();
         let manifest = ModelManifest::new(network, unit, about.classes.clone(), about.channels.clone())?;
-        Ok(manifest.treated(self.treatment()))
+        Ok(manifest.prepared(stored(&self.preparation())?))
     }
 
     /// Whether an alignment was fitted on test trials.
     pub(crate) fn is_transductive(&self) -> bool {
         let align = &self.config.align;
         let here = align.kind != AlignKind::None && align.fit == AlignFit::All;
-        here || self.dataset.about().making.align.is_some()
+        here || self.dataset.about().making.alignment().is_some()
     }
 
     /// Describes the treatment of held-out subjects before scoring. Returns none without such

@@ -23,7 +23,7 @@ pub(crate) mod settings;
 pub mod sweep;
 
 pub use experiment::Experiment;
-pub(crate) use experiment::{Inputs, Z_SCORE, in_pool, threads};
+pub(crate) use experiment::{Inputs, in_pool, threads};
 pub use forecast::Forecast;
 pub(crate) use network::{Visitor, with_network, with_saved_network};
 pub use observer::{Ended, Observer, RoundProgress};

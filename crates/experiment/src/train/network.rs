@@ -24,9 +24,13 @@ pub(crate) fn with_network<V: Visitor>(
     dispatch(settings.kind, settings.resolved_precision(), &source, visitor)
 }
 
-/// Builds the network of a model file in double precision, and passes it to the visitor.
-pub(crate) fn with_saved_network<V: Visitor>(network: &Network, visitor: V) -> Result<V::Output, Error> {
-    dispatch(network.kind(), Precision::F64, &Source::File(network), visitor)
+/// Builds the network of a model file, and passes it to the visitor.
+pub(crate) fn with_saved_network<V: Visitor>(
+    network: &Network,
+    precision: Precision,
+    visitor: V,
+) -> Result<V::Output, Error> {
+    dispatch(network.kind(), precision, &Source::File(network), visitor)
 }
 
 /// Matches kind and precision. A new network gets an arm here.

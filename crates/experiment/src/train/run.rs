@@ -12,6 +12,7 @@ use super::experiment::{Experiment, in_pool};
 use super::network::Visitor;
 use super::seed::SeedRun;
 use crate::config::Config;
+use crate::data::{read_stored, same, stored};
 use crate::record::{
     Checkpoint, CohortState, Recorder, RunFacts, UnitResults, run_manifest, saved_config, table, warn,
 };
@@ -119,6 +120,7 @@ fn new_run(
         facts: Some(trials),
         parameters: experiment.parameter_counts()?.0,
         threads: experiment.threads(),
+        preparation: stored(&experiment.preparation())?,
     };
     let manifest = run_manifest(config, name, facts)?;
     let mut recorder = Recorder::create(folder, config, manifest, &shards, |_| Ok(()))?;
@@ -154,6 +156,10 @@ impl Resumable {
         }
         change(&mut config);
         let experiment = Experiment::new(config, progress)?;
+        if let Some(preparation) = &recorder.manifest.preparation {
+            let began = read_stored(preparation, &recorder.folder().manifest())?;
+            same(&began, "the run at its start", &experiment.preparation(), &experiment.dataset.name)?;
+        }
         let found = experiment.dataset.sha256();
         if let Some(expected) = &recorder.manifest.data_sha256
             && *expected != found

@@ -15,9 +15,13 @@ pub struct Manifest {
     /// The unit of the data behind the matrices, such as `uV`; `1` for dimensionless data
     /// (recentred covariances).
     pub unit: String,
-    /// The preprocessing of trials, in order, such as `euclidean` (an alignment) and `z-score`.
+    /// The preprocessing of trials in files of version 1, in order, such as `euclidean` (an
+    /// alignment) and `z-score`. Later files have it in `preparation`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub treatment: Vec<String>,
+    /// How trials became the input of the network. This crate stores it without reading it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preparation: Option<serde_json::Value>,
     /// The names of the classes, in the order of the logits.
     pub classes: Vec<String>,
     /// The names of the channels, in the order of the rows.
@@ -76,15 +80,16 @@ impl Manifest {
         channels: Vec<String>,
     ) -> Result<Self, Error> {
         let (unit, fedspd) = (unit.to_owned(), env!("CARGO_PKG_VERSION").to_owned());
-        let manifest = Self { network, unit, treatment: Vec::new(), classes, channels, fedspd };
+        let (treatment, preparation) = (Vec::new(), None);
+        let manifest = Self { network, unit, treatment, preparation, classes, channels, fedspd };
         manifest.check()?;
         Ok(manifest)
     }
 
-    /// Sets the preprocessing of trials.
+    /// Sets the preparation of trials.
     #[must_use]
-    pub fn treated(self, treatment: Vec<String>) -> Self {
-        Self { treatment, ..self }
+    pub fn prepared(self, preparation: serde_json::Value) -> Self {
+        Self { preparation: Some(preparation), ..self }
     }
 
     pub(super) fn check(&self) -> Result<(), Error> {

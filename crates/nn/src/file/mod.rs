@@ -9,4 +9,4 @@ mod model;
 
 pub use fault::Fault;
 pub use manifest::{Manifest, Network};
-pub use model::{Stored, StoredParameters, decode, encode, load, load_stored};
+pub use model::{Stored, StoredParameters, decode, encode, is_single, load, load_stored};

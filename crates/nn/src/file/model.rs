@@ -21,7 +21,7 @@ use crate::params::{LARGEST_INFEASIBILITY, Layout, ParamSet, Parameter};
 const KEY: &str = "fedspd";
 const FORMAT: &str = "fedspd-model";
 /// The version that this program writes, and the newest that it can load.
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 
 /// The common start of every version of the format.
 #[derive(Deserialize)]
@@ -116,10 +116,15 @@ pub enum StoredParameters {
 pub fn load_stored(path: &Path) -> Result<Stored, Error> {
     let bytes = content(path)?;
     let (manifest, wide) = decode::<f64>(path, &bytes)?;
-    let single = SafeTensors::deserialize(&bytes)
-        .is_ok_and(|tensors| tensors.iter().all(|(_, view)| view.dtype() == Dtype::F32));
+    let single = is_single(&bytes);
     let parameters = if single { StoredParameters::F32(wide.cast()) } else { StoredParameters::F64(wide) };
     Ok(Stored { manifest, parameters, bytes })
+}
+
+/// Whether all parameters in the bytes of a model file have single precision.
+pub fn is_single(bytes: &[u8]) -> bool {
+    SafeTensors::deserialize(bytes)
+        .is_ok_and(|tensors| tensors.iter().all(|(_, view)| view.dtype() == Dtype::F32))
 }
 
 fn content(path: &Path) -> Result<Vec<u8>, Error> {

@@ -108,7 +108,7 @@ fn foreign_and_future_files_are_refused() {
     let mut future = bytes;
     future[place] = b'9';
     let fault = fault(&path, &future);
-    assert_eq!(fault, Fault::Future { found: 9, newest: 1 });
+    assert_eq!(fault, Fault::Future { found: 9, newest: 2 });
     assert_eq!(load::<f64>(&path).unwrap_err().hint().unwrap(), "install a newer fedspd");
 }
 
@@ -185,8 +185,8 @@ fn crafted(metadata: &str, tensors: &str, data: &[u8]) -> Vec<u8> {
 fn crafted_files_are_refused() {
     let (_folder, path, bytes) = saved();
     // A later version with a changed envelope is still reported as a later version.
-    let future = crafted(r#"{"format":"fedspd-model","version":2,"something":"else"}"#, "", &[]);
-    assert_eq!(fault(&path, &future), Fault::Future { found: 2, newest: 1 });
+    let future = crafted(r#"{"format":"fedspd-model","version":3,"something":"else"}"#, "", &[]);
+    assert_eq!(fault(&path, &future), Fault::Future { found: 3, newest: 2 });
     assert_eq!(fault(&path, &crafted(r#"{"format":"other","version":1}"#, "", &[])), Fault::Foreign);
     assert_eq!(fault(&path, &crafted("no json", "", &[])), Fault::Foreign);
     // A network of unreasonable size is refused before its layout is built.

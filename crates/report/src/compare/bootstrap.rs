@@ -1,4 +1,4 @@
-//! Bootstrap interval of a mean.
+//! Bootstrap intervals.
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -12,23 +12,29 @@ const SEED: u64 = 0;
 
 /// Returns the percentile interval of the mean; none for fewer than two values.
 pub(super) fn interval(values: &[f64]) -> Option<[f64; 2]> {
-    if values.len() < 2 {
+    let mean = |places: &[usize]| places.iter().map(|&place| values[place]).sum::<f64>();
+    bootstrap(values.len(), |places| mean(places) / values.len() as f64)
+}
+
+/// Returns the percentile interval of a statistic of `count` units, which are drawn with
+/// replacement; none for fewer than two units. The statistic gets the indices of the drawn units.
+pub fn bootstrap(count: usize, statistic: impl Fn(&[usize]) -> f64) -> Option<[f64; 2]> {
+    if count < 2 {
         return None;
     }
     let mut random = ChaCha8Rng::seed_from_u64(SEED);
-    let count = values.len() as u64;
-    let mut means: Vec<f64> = (0..DRAWS)
+    // The high half of a product with a 64-bit number: uniform up to count / 2^64.
+    let mut draw = || ((u128::from(random.next_u64()) * count as u128) >> 64) as usize;
+    let mut places = vec![0; count];
+    let mut values: Vec<f64> = (0..DRAWS)
         .map(|_| {
-            // The high half of a product with a 64-bit number: uniform up to count / 2^64.
-            let draw = |random: &mut ChaCha8Rng| {
-                ((u128::from(random.next_u64()) * u128::from(count)) >> 64) as usize
-            };
-            (0..count).map(|_| values[draw(&mut random)]).sum::<f64>() / count as f64
+            places.fill_with(&mut draw);
+            statistic(&places)
         })
         .collect();
-    means.sort_unstable_by(f64::total_cmp);
+    values.sort_unstable_by(f64::total_cmp);
     let tail = (1.0 - LEVEL) / 2.0;
-    Some([quantile(&means, tail), quantile(&means, 1.0 - tail)])
+    Some([quantile(&values, tail), quantile(&values, 1.0 - tail)])
 }
 
 /// Returns a quantile of sorted values by linear interpolation; NaN without values.

@@ -20,7 +20,7 @@ use serde::Serialize;
 use crate::words::count;
 use crate::{Label, read_runs};
 
-pub use bootstrap::{DRAWS, LEVEL};
+pub use bootstrap::{DRAWS, LEVEL, bootstrap};
 pub use error::Error;
 pub use holm::holm;
 pub use paired::Paired;

@@ -164,6 +164,7 @@ impl Plan {
             wall_seconds: Some(15.4),
             peak_memory_bytes: Some(79_650_816),
             status: if self.stopped > 0 { Status::Running } else { Status::Done },
+            preparation: None,
         }
     }
 

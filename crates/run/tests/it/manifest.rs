@@ -30,6 +30,7 @@ fn manifest() -> Manifest {
         wall_seconds: None,
         peak_memory_bytes: None,
         status: Status::Running,
+        preparation: None,
     }
 }
 

@@ -135,13 +135,13 @@ fn prepared(path: &Path, json: bool, out: &mut impl Write) -> Result<(), Failure
     for (class, count) in about.classes.iter().zip(counts) {
         writeln!(out, "  {count:>6} {}", printable(class))?;
     }
-    if let Some(estimator) = &about.making.estimator {
+    if let Some(estimator) = about.making.estimator() {
         writeln!(out, "  estimator {}", printable(estimator))?;
     }
-    if let Some(align) = about.making.align {
+    if let Some(align) = about.making.alignment() {
         writeln!(out, "  aligned subject by subject ({align})")?;
     }
-    if about.making.z_score {
+    if about.making.z_score() {
         writeln!(out, "  every channel of every trial scaled to mean 0 and standard deviation 1")?;
     }
     for note in notes {

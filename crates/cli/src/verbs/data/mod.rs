@@ -94,12 +94,11 @@ fn quality_json(quality: QualitySummary) -> Value {
 
 /// Adds the preparation of the data to the facts.
 fn with_making(mut facts: Value, making: &Making) -> Value {
-    let Making { estimator, align, z_score, bands, windows } = making;
-    facts["estimator"] = json!(estimator);
-    facts["align"] = json!(align.map(Alignment::name));
-    facts["z_score"] = json!(z_score);
-    facts["bands"] = json!(bands);
-    facts["windows"] = json!(windows);
+    facts["estimator"] = json!(making.estimator());
+    facts["align"] = json!(making.alignment().map(Alignment::name));
+    facts["z_score"] = json!(making.z_score());
+    facts["bands"] = json!(making.bands());
+    facts["windows"] = json!(making.windows());
     facts
 }
 

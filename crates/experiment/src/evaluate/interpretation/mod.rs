@@ -44,7 +44,7 @@ impl InterpretationData {
             Ok(Input {
                 name: name.clone(),
                 matrices: chosen.iter().flat_map(of).copied().collect(),
-                mixing: match given.about.making.align {
+                mixing: match given.about.making.alignment() {
                     Some(_) => None,
                     None => Some(mixing(n, given, aligned, &chosen, input)?),
                 },

@@ -1,46 +1,21 @@
-//! Predictions of a trained model. No prediction depends on another trial.
+//! Predictions of a trained model on arrays that are already prepared. No prediction depends on
+//! another trial.
 
 use std::ops::Range;
-use std::path::Path;
 
 use fedspd_eeg::{About, Making, NO_UNIT, Origin, Quality, z_score};
 use fedspd_manifold::Real;
-use fedspd_nn::file::{Manifest, decode};
-use fedspd_nn::{Architecture, Input, InputShape, ParamSet};
+use fedspd_nn::{Architecture, Input, InputShape};
 
+use super::predictor::Predictor;
 use crate::Error;
 use crate::data::refuse;
-use crate::train::{Visitor, Z_SCORE, with_saved_network};
+use crate::train::{Visitor, with_saved_network};
 
 /// Trials per batch, so that memory does not grow with the number of trials.
 const BATCH: usize = 64;
 
-/// A trained model, always in double precision.
-pub struct Predictor {
-    manifest: Manifest,
-    parameters: ParamSet<f64>,
-}
-
 impl Predictor {
-    /// Reads the bytes of a model file. Messages use the name.
-    ///
-    /// # Errors
-    /// Those of [`fedspd_nn::file::decode`].
-    pub fn new(name: &Path, bytes: &[u8]) -> Result<Self, Error> {
-        let (manifest, parameters) = decode(name, bytes)?;
-        Ok(Self { manifest, parameters })
-    }
-
-    /// Returns the manifest of the model file.
-    pub fn manifest(&self) -> &Manifest {
-        &self.manifest
-    }
-
-    /// Returns the parameters.
-    pub fn parameters(&self) -> &ParamSet<f64> {
-        &self.parameters
-    }
-
     /// Computes the probabilities of the classes for each trial, row by row. `read` gives the
     /// numbers of some trials, a few at a time: the matrices of a trial, or its samples with all
     /// channels each.
@@ -53,14 +28,15 @@ impl Predictor {
         trials: usize,
         read: impl Fn(Range<usize>) -> Vec<f64>,
     ) -> Result<Vec<f64>, Error> {
-        with_saved_network(&self.manifest.network, Probabilities { predictor: self, trials, read })
+        let work = Probabilities { predictor: self, trials, read };
+        with_saved_network(&self.manifest().network, self.precision(), work)
     }
 
     /// Returns the shape of the trials that the network reads.
     fn shape(&self) -> InputShape {
-        let (shape, classes) = (self.manifest.network.trial_shape(), self.manifest.classes.len());
-        let (channels, sfreq) = (self.manifest.channels.len(), 1.0);
-        match (self.manifest.network.kind().reads(), &shape[..]) {
+        let (shape, classes) = (self.manifest().network.trial_shape(), self.manifest().classes.len());
+        let (channels, sfreq) = (self.manifest().channels.len(), 1.0);
+        match (self.manifest().network.kind().reads(), &shape[..]) {
             (Input::Covariances, &[inputs, _, _]) => {
                 InputShape { channels, inputs, samples: 0, sfreq, classes }
             }
@@ -76,8 +52,8 @@ impl Predictor {
     fn about(&self) -> About {
         let origin = Origin { label: 0, subject: "?".into(), session: "?".into(), run: "?".into() };
         About {
-            classes: self.manifest.classes.clone(),
-            channels: self.manifest.channels.clone(),
+            classes: self.manifest().classes.clone(),
+            channels: self.manifest().channels.clone(),
             sfreq: 1.0,
             unit: NO_UNIT.into(),
             making: Making::default(),
@@ -97,7 +73,7 @@ impl<R: Fn(Range<usize>) -> Vec<f64>> Probabilities<'_, R> {
     /// Returns the numbers of a batch as the network reads them.
     fn numbers(&self, shape: &InputShape, batch: Range<usize>) -> Result<Vec<f64>, Error> {
         let (first, mut numbers) = (batch.start, (self.read)(batch));
-        if self.predictor.manifest.treatment.iter().any(|name| name == Z_SCORE) {
+        if self.predictor.preparation().making.z_score() {
             let about = self.predictor.about();
             for (trial, numbers) in numbers.chunks_exact_mut(shape.channels * shape.samples).enumerate() {
                 z_score(&about, 0, numbers).map_err(|fault| match fault {
@@ -116,7 +92,7 @@ impl<R: Fn(Range<usize>) -> Vec<f64>> Visitor for Probabilities<'_, R> {
     type Output = Vec<f64>;
 
     fn visit<T: Real, N: Architecture<T>>(self, network: N) -> Result<Vec<f64>, Error> {
-        let (shape, parameters) = (self.predictor.shape(), self.predictor.parameters.cast::<T>());
+        let (shape, parameters) = (self.predictor.shape(), self.predictor.parameters().cast::<T>());
         let (mut workspace, classes) = (network.workspace(1)?, network.classes());
         let mut all = Vec::with_capacity(self.trials * classes);
         for first in (0..self.trials).step_by(BATCH) {

@@ -1,0 +1,145 @@
+//! `fedspd predict`: class probabilities of new trials.
+
+use std::fmt::Write as _;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use fedspd_eeg::dataset::Selection;
+use fedspd_experiment::{Calibration, NewData, Predictions, Predictor, model_of_run};
+use fedspd_run::{atomic, csv_field};
+use serde_json::json;
+
+use super::data::{Format, write_json};
+use crate::counted::counted;
+use crate::failure::Failure;
+use crate::interrupt;
+use crate::progress::{Bar, Shown};
+use crate::warning::warn;
+
+/// A model and data for it.
+#[derive(Args)]
+pub(crate) struct ModelAndData {
+    /// Model: a .safetensors file, or a run folder with one model.
+    model: PathBuf,
+    /// Data: a recording (.edf, .bdf) or a folder of them, a definition (.toml), prepared trials or
+    /// covariances (.npz), or a built-in dataset. Recordings are prepared as the model says.
+    #[arg(long)]
+    data: String,
+    /// Folder with the recordings of a definition or a built-in dataset.
+    #[arg(long)]
+    root: Option<PathBuf>,
+    /// Subjects, such as 1-10,12 (default: all).
+    #[arg(long)]
+    subjects: Option<Selection>,
+    /// Fit the alignment of each subject on its first trials only, and predict the others (default:
+    /// all trials for both).
+    #[arg(long, value_name = "TRIALS", value_parser = clap::value_parser!(u32).range(1..))]
+    calibration: Option<u32>,
+    /// Display of progress.
+    #[arg(long, value_enum, default_value_t = Shown::Auto)]
+    progress: Shown,
+}
+
+impl ModelAndData {
+    /// Predicts the trials. Prints notes to standard error.
+    pub(crate) fn predictions(&self) -> Result<Predictions, Failure> {
+        let predictor = Predictor::load(&model(&self.model)?)?;
+        let data =
+            NewData { root: self.root.clone(), subjects: self.subjects.clone(), ..NewData::new(&self.data) };
+        let calibration = match self.calibration {
+            Some(first) => Calibration::First(first as usize),
+            None => Calibration::All,
+        };
+        interrupt::listen("the file", self.progress);
+        let bar = Bar::new(self.progress, 0, "files");
+        let predictions = predictor.predict(&data, calibration, &bar)?;
+        bar.finish();
+        warn(&predictions.notes);
+        Ok(predictions)
+    }
+
+    /// Returns the name of the alignment mode in JSON.
+    pub(crate) fn mode(&self) -> String {
+        match self.calibration {
+            Some(first) => format!("first-{first}"),
+            None => "all".into(),
+        }
+    }
+
+    /// Describes the fit of alignment and statistics.
+    pub(crate) fn explained(&self, predictions: &Predictions) -> String {
+        let what = if predictions.calibrated {
+            "Alignment and statistics of batch normalisation are"
+        } else {
+            "Alignment, if the model has one, is"
+        };
+        match self.calibration {
+            Some(first) => format!(
+                "{what} fitted on the first {} of each subject, without labels; the others are scored.",
+                counted(first as usize, "trial")
+            ),
+            None => format!("{what} fitted on all trials of each subject, without labels."),
+        }
+    }
+}
+
+/// Arguments of `fedspd predict`.
+#[derive(Args)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    chosen: ModelAndData,
+    /// Output file (.csv): one row per trial.
+    #[arg(long)]
+    out: PathBuf,
+    /// Format of the printed summary.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
+    if arguments.out.extension().is_none_or(|extension| extension != "csv") {
+        let path = arguments.out.display();
+        return Err(Failure::Usage(format!("--out is {path}; predictions are a .csv file")));
+    }
+    let predictions = arguments.chosen.predictions()?;
+    atomic::write(&arguments.out, table(&predictions).as_bytes())?;
+    let trials = predictions.trials.len();
+    if arguments.format == Format::Json {
+        let file = arguments.out.display().to_string();
+        return write_json(
+            out,
+            &json!({ "file": file, "trials": trials, "classes": predictions.classes, "notes": predictions.notes }),
+        );
+    }
+    writeln!(out, "{}: predictions of {}", arguments.out.display(), counted(trials, "trial"))?;
+    writeln!(out, "{}", arguments.chosen.explained(&predictions))?;
+    Ok(())
+}
+
+/// Returns the table of predictions. Probabilities have the fewest digits that restore them bit for
+/// bit.
+fn table(predictions: &Predictions) -> String {
+    let mut text = String::from("subject,session,run,onset,class");
+    for class in &predictions.classes {
+        let _ = write!(text, ",{}", csv_field(&format!("probability:{class}")));
+    }
+    text.push('\n');
+    for trial in &predictions.trials {
+        let onset = trial.onset.map_or(String::new(), |onset| onset.to_string());
+        let class = &predictions.classes[trial.class()];
+        let words = [&trial.subject, &trial.session, &trial.run, &onset, class].map(|word| csv_field(word));
+        text.push_str(&words.join(","));
+        for probability in &trial.probabilities {
+            // Writing to a string cannot fail.
+            let _ = write!(text, ",{probability}");
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// Returns the path of a model; for a run folder, that of its only model.
+fn model(path: &Path) -> Result<PathBuf, Failure> {
+    Ok(if path.is_dir() { model_of_run(path)? } else { path.to_owned() })
+}

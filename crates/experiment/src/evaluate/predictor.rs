@@ -1,0 +1,123 @@
+//! A trained model and the preparation of its data.
+
+use std::path::Path;
+
+use fedspd_eeg::prepare::Progress;
+use fedspd_eeg::{Alignment, AlignmentFit, Branch, ContentKind, Making, Preparation};
+use fedspd_nn::file::{Manifest, decode, is_single};
+use fedspd_nn::{Input, ParamSet, Precision};
+
+use super::new_data::{NewData, gather};
+use super::predictions::{Calibration, Predictions, predict};
+use crate::Error;
+use crate::data::read_stored;
+
+/// The name of z-scores among the treatments of a model file of version 1.
+const Z_SCORE: &str = "z-score";
+
+/// A trained model. It predicts in the precision of its training, so that probabilities equal those
+/// of the run to the bit.
+pub struct Predictor {
+    /// Its name in messages.
+    name: String,
+    manifest: Manifest,
+    parameters: ParamSet<f64>,
+    precision: Precision,
+    preparation: Preparation,
+}
+
+impl Predictor {
+    /// Loads a model file.
+    ///
+    /// # Errors
+    /// Those of [`fedspd_nn::file::load`]; [`Error::StoredPreparation`].
+    pub fn load(path: &Path) -> Result<Self, Error> {
+        let bytes =
+            std::fs::read(path).map_err(|source| fedspd_nn::Error::File { path: path.to_owned(), source })?;
+        Self::new(path, &bytes)
+    }
+
+    /// Reads the bytes of a model file. Messages use the name.
+    ///
+    /// # Errors
+    /// Those of [`fedspd_nn::file::decode`]; [`Error::StoredPreparation`].
+    pub fn new(name: &Path, bytes: &[u8]) -> Result<Self, Error> {
+        let (manifest, parameters) = decode(name, bytes)?;
+        let preparation = match &manifest.preparation {
+            Some(stored) => read_stored(stored, name)?,
+            None => former_preparation(&manifest),
+        };
+        let precision = if is_single(bytes) { Precision::F32 } else { Precision::F64 };
+        let name = format!("the model {}", name.display());
+        Ok(Self { name, manifest, parameters, precision, preparation })
+    }
+
+    /// Returns the manifest of the model file.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// Returns the parameters.
+    pub fn parameters(&self) -> &ParamSet<f64> {
+        &self.parameters
+    }
+
+    /// Returns how the training data were prepared.
+    pub fn preparation(&self) -> &Preparation {
+        &self.preparation
+    }
+
+    pub(super) fn precision(&self) -> Precision {
+        self.precision
+    }
+
+    /// Prepares data as the model says, and predicts every trial.
+    ///
+    /// # Errors
+    /// Faults of the data; [`Error::Preparation`] if they cannot be prepared as the model says;
+    /// [`Error::Calibration`] for too few trials.
+    pub fn predict(
+        &self,
+        data: &NewData,
+        calibration: Calibration,
+        progress: &impl Progress,
+    ) -> Result<Predictions, Error> {
+        let mut gathered = gather(data, &self.preparation, &self.name, progress)?;
+        gathered.content.check(&data.name, self.manifest.network.kind())?;
+        if !self.preparation.making.is_known() {
+            gathered.notes.push(format!(
+                "{} is of an older version or was trained on arrays: it does not say how all its data were \
+                 filtered and cut, and what it does not say is not compared",
+                self.name
+            ));
+        }
+        predict(self, gathered, calibration)
+    }
+}
+
+/// Returns the preparation of a model file of version 1, as far as it is known.
+fn former_preparation(manifest: &Manifest) -> Preparation {
+    let named = |name: &str| manifest.treatment.iter().any(|treatment| treatment == name);
+    let alignment = Alignment::ALL.into_iter().find(|alignment| named(alignment.name()));
+    let branch = Branch {
+        alignment,
+        fit: alignment.map(|_| AlignmentFit::Train),
+        z_score: named(Z_SCORE),
+        ..Branch::default()
+    };
+    let inputs = match (manifest.network.kind().reads(), &manifest.network.trial_shape()[..]) {
+        (Input::Covariances, &[inputs, _, _]) => inputs,
+        _ => 1,
+    };
+    Preparation {
+        content: match manifest.network.kind().reads() {
+            Input::Covariances => ContentKind::Covariances,
+            Input::Samples => ContentKind::Trials,
+        },
+        classes: manifest.classes.clone(),
+        channels: manifest.channels.clone(),
+        sfreq: None,
+        unit: manifest.unit.clone(),
+        making: Making { branches: vec![branch; inputs], ..Making::default() },
+    }
+}
