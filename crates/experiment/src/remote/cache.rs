@@ -12,6 +12,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use fedspd_eeg::Preparation;
 use fedspd_federated::Shard;
 use fedspd_manifold::Real;
 use fedspd_run::atomic;
@@ -52,8 +53,9 @@ pub(super) enum InputNumbers {
 impl PreparedTrials {
     /// Whether counts and indices agree, as in every entry that a site has written.
     fn is_consistent(&self) -> bool {
-        let (Facts { classes, channels, inputs, samples, .. }, Shard { train, validation, test }) =
+        let (Facts { preparation, inputs, samples, .. }, Shard { train, validation, test }) =
             (&self.facts, &self.shard);
+        let Preparation { classes, channels, .. } = preparation;
         let trials = self.labels.len();
         let size = samples.map_or_else(|| inputs.checked_mul(channels.len()), Some);
         let numbers = size.and_then(|rows| rows.checked_mul(channels.len())?.checked_mul(trials));
