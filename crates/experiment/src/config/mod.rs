@@ -60,8 +60,9 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use toml::Value;
 
+use self::place::Lines;
 use self::rules::Rules;
-use self::tree::{File, Kind, Node};
+use self::tree::{Kind, Node};
 use crate::error::hexadecimal;
 
 /// The newest version of the file format.
@@ -158,7 +159,7 @@ impl Config {
     /// The first fault, with its line and column or its override.
     pub fn parse(text: &str, file: &str, overrides: &[Override]) -> Result<Self, ConfigError> {
         let rules = Rules::new(Self::schema());
-        let mut root = Node::parse(&File { name: file, text })?;
+        let mut root = Node::parse(&Lines::new(file, text))?;
         for replaced in overrides {
             replaced.apply(&mut root, &rules);
         }

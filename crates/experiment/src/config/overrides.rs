@@ -62,9 +62,9 @@ impl FromStr for Override {
         let path = path(key).ok_or_else(|| refuse("an invalid key before the equals sign"))?;
         let dotted = path.iter().fold(String::new(), |path, step| key_path(&path, step));
         let node = match DeValue::parse(text) {
-            Ok(value) => Node::new(&Right { whole, text }, &value, &dotted)?,
+            Ok(value) => Node::new(&Right { whole: whole.into(), text }, &value, &dotted)?,
             Err(_) => Node {
-                place: Place::Override(whole.to_owned()),
+                place: Place::Override(whole.into()),
                 shown: format!("{text:?}"),
                 value: Kind::Leaf(Value::String(text.to_owned())),
             },

@@ -1,10 +1,12 @@
 //! A parsed configuration with the place of every key and value.
 
+use std::sync::Arc;
+
 use toml::de::{DeTable, DeValue};
 use toml::{Spanned, Value};
 
 use super::error::ConfigError;
-use super::place::Place;
+use super::place::{Lines, Place};
 
 /// The longest value in a message, in characters.
 const SHOWN: usize = 60;
@@ -44,33 +46,27 @@ pub(crate) trait Origin {
     fn text(&self) -> &str;
 }
 
-/// A file.
-pub(crate) struct File<'a> {
-    pub(crate) name: &'a str,
-    pub(crate) text: &'a str,
-}
-
-impl Origin for File<'_> {
+impl Origin for Lines<'_> {
     fn place(&self, offset: usize) -> Place {
-        Place::of_offset(self.name, self.text, offset)
+        self.place(offset)
     }
 
     fn text(&self) -> &str {
-        self.text
+        self.text()
     }
 }
 
 /// The value of an override.
 pub(crate) struct Right<'a> {
     /// The whole override.
-    pub(crate) whole: &'a str,
+    pub(crate) whole: Arc<str>,
     /// The text after the equals sign.
     pub(crate) text: &'a str,
 }
 
 impl Origin for Right<'_> {
     fn place(&self, _: usize) -> Place {
-        Place::Override(self.whole.to_owned())
+        Place::Override(Arc::clone(&self.whole))
     }
 
     fn text(&self) -> &str {
@@ -83,8 +79,8 @@ impl Node {
     ///
     /// # Errors
     /// [`ConfigError::Syntax`], and [`ConfigError::Value`] for an integer beyond 64 bits.
-    pub(crate) fn parse(file: &File<'_>) -> Result<Self, ConfigError> {
-        let table = DeTable::parse(file.text).map_err(|error| ConfigError::Syntax {
+    pub(crate) fn parse(file: &Lines<'_>) -> Result<Self, ConfigError> {
+        let table = DeTable::parse(file.text()).map_err(|error| ConfigError::Syntax {
             place: Box::new(file.place(error.span().map_or(0, |span| span.start))),
             fault: error.message().to_owned(),
         })?;
@@ -231,11 +227,19 @@ pub(crate) fn item_path(list: &str, index: usize) -> String {
     format!("{list}[{index}]")
 }
 
-/// Shortens text to one line.
+/// Shortens text to one line. It reads no more of a long text than it shows.
 fn abridged(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(SHOWN) {
-        Some((end, _)) => format!("{}...", &line[..end]),
-        None => line,
+    let mut line = String::new();
+    for word in text.split_whitespace() {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+        if let Some((end, _)) = line.char_indices().nth(SHOWN) {
+            line.truncate(end);
+            line.push_str("...");
+            break;
+        }
     }
+    line
 }

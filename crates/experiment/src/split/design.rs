@@ -1,5 +1,7 @@
 //! The clients of a seed and their trials: all random choices before training.
 
+use std::collections::HashSet;
+
 use fedspd_eeg::About;
 use fedspd_federated::Shard;
 use fedspd_nn::{Purpose, Seed};
@@ -188,8 +190,9 @@ pub(crate) fn unscored(config: &Config, clients: &[(&str, usize, usize)]) -> Vec
 /// Checks that every client with epochs of its own exists.
 fn check_names(config: &Config, clients: &[Client]) -> Result<(), SharingError> {
     let named = config.federated.epochs_local.clients.keys().filter(|_| config.mode == Mode::Federated);
+    let names: HashSet<&str> = clients.iter().map(|client| &*client.name).collect();
     for name in named {
-        if clients.iter().all(|client| client.name != *name) {
+        if !names.contains(&**name) {
             let known: Vec<&str> = clients.iter().take(8).map(|client| &*client.name).collect();
             return Err(SharingError::UnknownClient { name: name.clone(), known: known.join(", ") });
         }
