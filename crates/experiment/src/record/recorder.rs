@@ -28,12 +28,14 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    /// Begins a run in a new folder. `fill` adds further files.
+    /// Begins a run in a new folder. Its first events are the notes about its data. `fill` adds
+    /// further files.
     pub(crate) fn create(
         path: &Path,
         config: &Config,
         manifest: Manifest,
         shards: &Shards,
+        notes: &[String],
         fill: impl FnOnce(&RunFolder) -> Result<(), Error>,
     ) -> Result<Self, Error> {
         let (folder, lock) = RunFolder::create(path, |folder| {
@@ -42,11 +44,16 @@ impl Recorder {
             fill(folder)?;
             let mut log = EventLog::open(folder.events())?;
             log.append(&Event::Started)?;
+            for note in notes {
+                log.append(&Event::Warning { text: note.clone() })?;
+            }
             log.sync()?;
             manifest.write(&folder.manifest())?;
             Ok::<(), Error>(())
         })?;
-        Self::new(folder, lock, manifest)
+        let mut recorder = Self::new(folder, lock, manifest)?;
+        recorder.keep_notes(notes.len());
+        Ok(recorder)
     }
 
     /// Opens the folder of a run of this engine, to resume it.
@@ -62,9 +69,23 @@ impl Recorder {
 
     fn new(folder: RunFolder, lock: FolderLock, manifest: Manifest) -> Result<Self, Error> {
         let log = EventLog::open(folder.events())?;
-        // At least that the run has started.
-        let stored_events = log.lasting().min(1);
-        Ok(Self { folder, _lock: lock, manifest, log, stored_events, rounds: None, start: Instant::now() })
+        let mut recorder = Self {
+            folder,
+            _lock: lock,
+            manifest,
+            log,
+            stored_events: 0,
+            rounds: None,
+            start: Instant::now(),
+        };
+        recorder.keep_notes(0);
+        Ok(recorder)
+    }
+
+    /// Keeps the first events of the run: that it started, and the notes about its data. Everything
+    /// after them can be repeated.
+    pub(crate) fn keep_notes(&mut self, notes: usize) {
+        self.stored_events = self.log.lasting().min(1 + notes as u64);
     }
 
     pub(crate) fn folder(&self) -> &RunFolder {

@@ -8,7 +8,7 @@ use fedspd_run::atomic;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::checkpoint::PastRound;
+use super::checkpoint::{PastRound, same};
 use crate::Error;
 
 /// The part of the file that counts. A killed process may have written more.
@@ -79,6 +79,7 @@ pub(super) fn read(checkpoint: &Path, mark: RoundsMark) -> Result<Vec<PastRound>
         history.push(round);
         rest = left;
     }
+    same("rounds", mark.rounds as usize, history.len())?;
     Ok(history)
 }
 

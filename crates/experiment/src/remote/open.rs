@@ -123,7 +123,7 @@ pub(super) fn recorder(
         preparation: stored(&facts.preparation)?,
     };
     let manifest = run_manifest(config, name, facts)?;
-    let recorder = Recorder::create(path, config, manifest, &shards, |folder| identity.write(folder))?;
+    let recorder = Recorder::create(path, config, manifest, &shards, &[], |folder| identity.write(folder))?;
     Ok((recorder, identity))
 }
 

@@ -162,7 +162,7 @@ mod tests {
         let manifest = crate::record::run_manifest(&config, "test", facts).unwrap();
         let shards = fedspd_run::Shards { classes: Vec::new(), seeds: Vec::new() };
         let path = folder.path().join("run");
-        let mut recorder = Recorder::create(&path, &config, manifest, &shards, |_| Ok(())).unwrap();
+        let mut recorder = Recorder::create(&path, &config, manifest, &shards, &[], |_| Ok(())).unwrap();
         let mut read = || -> Option<Checkpoint<SitesState>> { recorder.checkpoint(0.into()).unwrap() };
         assert!(read().is_none());
         let schedule = Schedule::new(ScheduleConfig::Constant, 0.1).unwrap();

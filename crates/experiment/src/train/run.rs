@@ -14,7 +14,7 @@ use super::seed::SeedRun;
 use crate::config::Config;
 use crate::data::{read_stored, same, stored};
 use crate::record::{
-    Checkpoint, CohortState, Recorder, RunFacts, UnitResults, run_manifest, saved_config, table, warn,
+    Checkpoint, CohortState, Recorder, RunFacts, UnitResults, run_manifest, saved_config, table,
 };
 use crate::split::facts;
 use crate::{Ended, Error, Observer};
@@ -123,9 +123,10 @@ fn new_run(
         preparation: stored(&experiment.preparation())?,
     };
     let manifest = run_manifest(config, name, facts)?;
-    let mut recorder = Recorder::create(folder, config, manifest, &shards, |_| Ok(()))?;
-    for note in &experiment.dataset.notes {
-        warn(Some(&mut recorder), observer, note)?;
+    let notes = &experiment.dataset.notes;
+    let recorder = Recorder::create(folder, config, manifest, &shards, notes, |_| Ok(()))?;
+    for note in notes {
+        observer.warning(note);
     }
     Ok(recorder)
 }
@@ -149,7 +150,7 @@ impl Resumable {
         change: impl FnOnce(&mut Config),
         progress: &impl Progress,
     ) -> Result<Self, Error> {
-        let recorder = Recorder::open(folder, Engine::Process)?;
+        let mut recorder = Recorder::open(folder, Engine::Process)?;
         let mut config = saved_config(recorder.folder())?;
         if config.hash() != recorder.manifest.config_hash {
             return Err(Error::ConfigChanged { path: recorder.folder().config() });
@@ -166,6 +167,7 @@ impl Resumable {
         {
             return Err(Error::DataChanged { expected: expected.clone(), found });
         }
+        recorder.keep_notes(experiment.dataset.notes.len());
         Ok(Self { experiment, recorder })
     }
 
