@@ -54,6 +54,16 @@ def test_results_of_a_run(tmp_path):
     assert sorted(results["seed"].unique()) == [0, 1] and len(results) == 2 * results["subject"].nunique() == 10
     assert results["score"].between(0, 1).all() and (results["samples"] > 0).all()
     assert set(results["pipeline"]) == {"spdnet proj-avg"} and set(results["dataset"]) == {"sample"}
+    # Several runs are told apart by the settings in which they differ.
+    changes = {"narrow": ["model.dims=[12]", "federated.rounds=2"], "alone": ["mode=local", "train.epochs=2"]}
+    for name, settings in changes.items():
+        words = ["run", "sample", "--out", str(tmp_path / name), *(word for key in settings for word in ("--set", key))]
+        subprocess.run([sys.executable, "-m", "fedspd", *words], check=True, capture_output=True)
+    folders = [folder, tmp_path / "narrow", tmp_path / "alone"]
+    assert fedspd.moabb.results([folder]).equals(results)
+    names = ["spdnet proj-avg, model.dims 18", "spdnet proj-avg, model.dims 12"]
+    assert list(fedspd.moabb.results(folders[:2])["pipeline"].unique()) == names
+    assert list(fedspd.moabb.results(folders)["pipeline"].unique()) == [*names, "spdnet local"]
     with pytest.raises(ValueError, match="no client test scores for the metric 'f2'; available: accuracy"):
         fedspd.moabb.results(folder, metric="f2")
     # MOABB's statistics accept the results: each pipeline against each.

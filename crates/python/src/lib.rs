@@ -10,6 +10,7 @@ mod averages;
 mod choice;
 mod error;
 mod flower;
+mod labels;
 mod model;
 mod sample;
 mod spd;
@@ -37,6 +38,8 @@ mod _core {
     use super::error::{ConvergenceError, Error, NotPositiveDefiniteError};
     #[pymodule_export]
     use super::flower::{Coordinator, Site, introduced, one_line, resolve};
+    #[pymodule_export]
+    use super::labels::distinct_names;
     #[pymodule_export]
     use super::model::{Model, train};
     #[pymodule_export]

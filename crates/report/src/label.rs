@@ -4,9 +4,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use fedspd_run::RunFolder;
 use toml::{Table, Value};
 
 use crate::privacy;
+use crate::run::saved_config;
 use crate::words::share;
 use crate::{Error, LoadedRun};
 
@@ -91,7 +93,7 @@ pub(crate) fn assign_labels(runs: &mut [LoadedRun]) {
         words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(", ")
     };
     let configs: Vec<&Table> = runs.iter().map(|run| &run.config).collect();
-    let labels = distinct_names(runs.iter().map(words).collect(), &configs);
+    let labels = distinct(runs.iter().map(words).collect(), &configs);
     let (mut next, mut later) = (0, runs.iter().filter(|run| run.is_federated()).count());
     for (run, label) in runs.iter_mut().zip(labels) {
         run.label = label;
@@ -118,10 +120,21 @@ const IN_WORDS: [&str; 7] = [
 /// The most keys in a label that are not needed to distinguish the runs.
 const FEW: usize = 2;
 
+/// Makes the names of runs distinct by the settings in which they differ, such as
+/// `ProjAvg, model.dims 18`. Runs that differ in no setting get a number.
+///
+/// # Errors
+/// When a folder is not a run, or its configuration cannot be read.
+pub fn distinct_names(names: Vec<String>, folders: &[impl AsRef<Path>]) -> Result<Vec<String>, Error> {
+    let config = |folder: &Path| saved_config(&RunFolder::open(folder)?);
+    let configs = folders.iter().map(|folder| config(folder.as_ref())).collect::<Result<Vec<_>, _>>()?;
+    Ok(distinct(names, &configs.iter().collect::<Vec<_>>()))
+}
+
 /// Makes names distinct by the settings in which their configurations differ, such as
 /// `ProjAvg, model.dims 18`. A few differing keys are all named. Of many, only those appear that
 /// distinguish runs with equal names. Runs that differ in no setting get a number.
-pub fn distinct_names(names: Vec<String>, configs: &[&Table]) -> Vec<String> {
+fn distinct(names: Vec<String>, configs: &[&Table]) -> Vec<String> {
     let settings: Vec<BTreeMap<String, &Value>> = configs.iter().map(|config| settings(config)).collect();
     let keys: BTreeSet<&String> = settings.iter().flat_map(BTreeMap::keys).collect();
     let differing = keys.into_iter().filter(|key| !IGNORED.contains(&key.as_str()));
@@ -200,21 +213,21 @@ fn values(key: &str, settings: &[BTreeMap<String, &Value>]) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn distinct(names: &[&str], configs: &[&str]) -> Vec<String> {
+    fn names(names: &[&str], configs: &[&str]) -> Vec<String> {
         let configs: Vec<Table> = configs.iter().map(|text| text.parse().unwrap()).collect();
         let configs: Vec<&Table> = configs.iter().collect();
-        distinct_names(names.iter().map(ToString::to_string).collect(), &configs)
+        distinct(names.iter().map(ToString::to_string).collect(), &configs)
     }
 
     #[test]
     fn runs_are_named_by_the_keys_that_differ() {
         let dims =
             ["[model]\ndims = [18]\n[run]\nseeds = [0]", "[model]\ndims = [24, 12]\n[run]\nseeds = [1]"];
-        assert_eq!(distinct(&["a", "a"], &dims), ["a, model.dims 18", "a, model.dims [24, 12]"]);
-        assert_eq!(distinct(&["a", "b"], &dims), ["a, model.dims 18", "b, model.dims [24, 12]"]);
+        assert_eq!(names(&["a", "a"], &dims), ["a, model.dims 18", "a, model.dims [24, 12]"]);
+        assert_eq!(names(&["a", "b"], &dims), ["a, model.dims 18", "b, model.dims [24, 12]"]);
         let set = ["[split]\nseed = 3", "[data.generated]\ntrials = 5"];
         assert_eq!(
-            distinct(&["a", "a"], &set),
+            names(&["a", "a"], &set),
             [
                 "a, data.generated.trials not set, split.seed 3",
                 "a, data.generated.trials 5, split.seed not set"
@@ -225,32 +238,32 @@ mod tests {
     #[test]
     fn of_many_keys_those_appear_that_are_needed() {
         let configs = ["a = 1\nb = 1\nc = 1", "a = 1\nb = 2\nc = 2", "a = 2\nb = 1\nc = 1"];
-        assert_eq!(distinct(&["x", "x", "y"], &configs), ["x, b 1", "x, b 2", "y"]);
-        assert_eq!(distinct(&["x", "y", "z"], &configs), ["x", "y", "z"]);
+        assert_eq!(names(&["x", "x", "y"], &configs), ["x, b 1", "x, b 2", "y"]);
+        assert_eq!(names(&["x", "y", "z"], &configs), ["x", "y", "z"]);
         // A word of the label may stand for two values of a key.
         let kinds = ["[align]\nkind = \"riemannian\"", "[align]\nkind = \"log-euclidean\""];
         let aligned = ["aligned, align.kind riemannian", "aligned, align.kind log-euclidean"];
-        assert_eq!(distinct(&["aligned", "aligned"], &kinds), aligned);
-        assert_eq!(distinct(&["x", "y"], &kinds), ["x", "y"]);
+        assert_eq!(names(&["aligned", "aligned"], &kinds), aligned);
+        assert_eq!(names(&["x", "y"], &kinds), ["x", "y"]);
     }
 
     #[test]
     fn runs_that_differ_in_nothing_have_numbers() {
         let seeds = ["[run]\nseeds = [0]\nthreads = 1", "[run]\nseeds = [1]\nthreads = 2"];
-        assert_eq!(distinct(&["a", "a"], &seeds), ["a (1)", "a (2)"]);
+        assert_eq!(names(&["a", "a"], &seeds), ["a (1)", "a (2)"]);
     }
 
     #[test]
     fn values_that_may_name_someone_are_numbered() {
         let subjects =
             ["[data]\nsubjects = \"anna\"", "[data]\nsubjects = \"bert\"", "[data]\nsubjects = \"anna\""];
-        let names = distinct(&["a", "a", "b"], &subjects);
+        let found = names(&["a", "a", "b"], &subjects);
         assert_eq!(
-            names,
+            found,
             ["a, data.subjects variant 1", "a, data.subjects variant 2", "b, data.subjects variant 1"]
         );
         let files = ["[data]\nname = \"/x/a.npz\"", "[data]\nname = \"/y/a.npz\""];
-        assert_eq!(distinct(&["a", "a"], &files), ["a, data.name variant 1", "a, data.name variant 2"]);
+        assert_eq!(names(&["a", "a"], &files), ["a, data.name variant 1", "a, data.name variant 2"]);
     }
 
     #[test]

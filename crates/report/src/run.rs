@@ -59,11 +59,7 @@ impl LoadedRun {
         let shards = Shards::read(&folder.shards())?;
         let seeds: BTreeSet<u64> = shards.seeds.iter().map(|shards| shards.seed).collect();
         agree(&folder.shards(), "seeds", seeds.len(), manifest.seeds.len())?;
-        let config_path = folder.config();
-        let text = std::fs::read_to_string(&config_path)
-            .map_err(|source| fedspd_run::Error::File { path: config_path.clone(), source })?;
-        let config =
-            text.parse().map_err(|source| Error::Config { path: config_path, source: Box::new(source) })?;
+        let config = saved_config(&folder)?;
         let (mut rounds, mut warnings) = (Vec::new(), Vec::new());
         for event in EventLog::read(&folder.events())? {
             match event {
@@ -222,6 +218,14 @@ impl LoadedRun {
         let whole = rounds.into_iter().filter(|(_, values)| values.len() == seeds);
         whole.map(|(round, values)| (f64::from(round), summary(&values))).collect()
     }
+}
+
+/// Reads the resolved configuration of a run.
+pub(crate) fn saved_config(folder: &RunFolder) -> Result<toml::Table, Error> {
+    let path = folder.config();
+    let text = std::fs::read_to_string(&path)
+        .map_err(|source| fedspd_run::Error::File { path: path.clone(), source })?;
+    text.parse().map_err(|source| Error::Config { path, source: Box::new(source) })
 }
 
 fn finals(results: &ResultTable) -> HashMap<(String, String, String), Vec<f64>> {

@@ -2,6 +2,7 @@
 
 pub(crate) mod align;
 mod conform;
+mod copies;
 mod preparation;
 mod spectra;
 
@@ -22,6 +23,7 @@ use fedspd_run::ExcludedSubject;
 use sha2::{Digest, Sha256};
 
 pub(crate) use self::conform::{Conformed, conform};
+pub use self::copies::Copies;
 pub(crate) use self::preparation::{PARTLY_KNOWN, differ, read_stored, same, stored};
 pub(crate) use self::spectra::{check_spectra, refuse};
 use crate::Error;
@@ -38,6 +40,8 @@ pub struct Dataset {
     pub excluded: Vec<ExcludedSubject>,
     /// Warnings about the data: defaults and conversions of the loader.
     pub notes: Vec<String>,
+    /// Trials that two subjects have in common. They are not searched in data in memory.
+    pub copies: Copies,
 }
 
 /// The numbers of trials: covariances or samples.
@@ -122,7 +126,13 @@ impl Dataset {
     /// matrices that are not covariances.
     pub fn given(name: &str, content: Content, model: ModelKind) -> Result<Self, Error> {
         content.check(name, model)?;
-        Ok(Self { name: name.to_owned(), content, excluded: Vec::new(), notes: Vec::new() })
+        Ok(Self {
+            name: name.to_owned(),
+            content,
+            excluded: Vec::new(),
+            notes: Vec::new(),
+            copies: Copies::default(),
+        })
     }
 
     /// Returns classes, channels and origins.
@@ -179,7 +189,9 @@ pub fn load(config: &Config, progress: &impl Progress) -> Result<Dataset, Error>
         Source::Registry(_) | Source::Definition(_) => recordings(config, raw, progress)?,
     };
     let content = select(config, content, &mut excluded)?;
-    Ok(Dataset { name, content, excluded, notes })
+    let copies = Copies::find(&content);
+    notes.extend(copies.warning());
+    Ok(Dataset { name, content, excluded, notes, copies })
 }
 
 /// Returns the name of the data in results.

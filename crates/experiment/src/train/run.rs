@@ -99,7 +99,9 @@ fn new_run(
         return Err(Error::Exists { path: folder.to_owned() });
     }
     let (config, about) = (&experiment.config, experiment.dataset.about());
+    let copies = &experiment.dataset.copies;
     let (mut trials, mut seeds) = (facts::of_trials(about), Vec::new());
+    (trials.copied_pairs, trials.copied_trials) = (copies.pairs.len(), copies.trials);
     for &seed in config.run.seeds.as_slice() {
         let design = experiment.design(seed)?;
         trials = facts::with_split(trials, about, &design);

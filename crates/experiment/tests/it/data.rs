@@ -8,6 +8,9 @@ use fedspd_experiment::{
     Calibration, Content, Error, Experiment, Forecast, ModelScores, NewData, Predictor, run,
 };
 use fedspd_manifold::SpdMetric;
+use fedspd_run::{Event, EventLog, Manifest};
+
+use crate::support::Warnings;
 
 fn load(text: &str) -> Result<Experiment, Error> {
     Experiment::new(Config::parse(text, "test.toml", &[]).unwrap(), &())
@@ -210,5 +213,50 @@ fn an_eegnet_aligns_and_scales_new_trials() {
         // Files store trials in single precision.
         assert!((again.loss - scores.loss).abs() < 1e-6, "{} {}", again.loss, scores.loss);
         assert_eq!(again.confusion.counts(), scores.confusion.counts());
+    }
+}
+
+/// Copies in two subjects are named in a warning, which is an event, and counted in the manifest.
+#[test]
+fn copies_in_two_subjects_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let sample = fedspd_eeg::sample::sample().unwrap();
+    let (about, inputs) = (sample.about.clone(), sample.inputs.clone());
+    let mut numbers = sample.into_matrices();
+    let size = 64 * 64;
+    for (from, to) in about.trials_of("2").into_iter().zip(about.trials_of("7")).take(30) {
+        numbers.copy_within(from * size..(from + 1) * size, to * size);
+    }
+    let path = folder.path().join("copied.npz");
+    Covariances::new(about, inputs, numbers).unwrap().save(&path).unwrap();
+    let text = format!("[data]\nname = {path:?}\n[federated]\nrounds = 1\n[run]\nseeds = [0]\n");
+    let (experiment, run_folder) = (load(&text).unwrap(), folder.path().join("run"));
+    let mut warnings = Warnings::default();
+    run(&experiment, "test", &run_folder, &mut warnings).unwrap();
+    let expected = "subjects 2 and 7 share 30 trials: they are the same or nearly the same; leave one of each pair out with `data.exclude`";
+    assert_eq!(warnings.0, [expected]);
+    let events = EventLog::read(&run_folder.join("events.jsonl")).unwrap();
+    assert!(events.contains(&Event::Warning { text: expected.into() }));
+    let facts = Manifest::read(&run_folder.join("manifest.json")).unwrap().facts.unwrap();
+    assert_eq!((facts.copied_pairs, facts.copied_trials), (1, 30));
+    let without = load(&format!("[data]\nname = {path:?}\nexclude = \"7\"\n")).unwrap();
+    assert_eq!(without.dataset.copies.trials, 0);
+}
+
+/// No trial of a person of `PhysionetMI` is taken for a copy, if its recordings are there.
+#[test]
+fn people_of_physionet_mi_are_no_copies() {
+    if std::env::var_os("FEDSPD_DATA").is_none() {
+        println!("skipped: FEDSPD_DATA is not set");
+        return;
+    }
+    for network in ["spdnet", "eegnet"] {
+        let text =
+            format!("[data]\nname = \"physionet-mi\"\nsubjects = \"1-20\"\n[model]\nkind = \"{network}\"\n");
+        match load(&text) {
+            Ok(experiment) => assert_eq!(experiment.dataset.copies.trials, 0, "{network}"),
+            Err(error) if error.is_missing_data() => println!("skipped: {error}"),
+            Err(error) => panic!("{error}"),
+        }
     }
 }
