@@ -4,8 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use fedspd_experiment::config::AlignKind;
-use fedspd_experiment::{Content, Experiment, Resumable, evaluate_model, model_of_run};
+use fedspd_experiment::{
+    Calibration, Content, Experiment, ModelScores, NewData, Predictor, Resumable, model_of_run,
+};
 use fedspd_fuzz::{DamagedFolder, Memory, Target, runs, words};
 use fedspd_nn::file::load_stored;
 use fedspd_report::compare::compare;
@@ -107,7 +108,10 @@ fn read(fixture: &Fixture, bytes: &[u8]) -> String {
         report(&run).map_err(|error| (error.hint(), words(&error)).1),
         compared(&[run.clone(), fixture.sound()]),
         model_of_run(&run)
-            .and_then(|model| evaluate_model(&model, &fixture.data(), AlignKind::None))
+            .and_then(|model| {
+                let data = NewData::new(fixture.data().to_string_lossy());
+                ModelScores::new(&Predictor::load(&model)?.predict(&data, Calibration::All, &())?)
+            })
             .map(drop)
             .map_err(|error| (error.hint(), words(&error)).1),
         export(&run),
@@ -130,7 +134,7 @@ fn report(run: &Path) -> Result<(), fedspd_report::Error> {
 }
 
 fn compared(runs: &[PathBuf]) -> Result<(), String> {
-    let comparison = compare(runs).map_err(|error| (error.hint(), words(&error)).1)?;
+    let comparison = compare(runs, &[]).map_err(|error| (error.hint(), words(&error)).1)?;
     comparison.report().files(&Format::ALL);
     serde_json::to_string(&comparison).map(drop).map_err(|error| error.to_string())
 }
