@@ -40,8 +40,8 @@ pub(crate) fn with_absolute_paths(mut config: Config) -> Result<Config, Failure>
     if let Source::Definition(path) | Source::Npz(path) = config.data.source()? {
         config.data.name = std::path::absolute(&path)?.to_string_lossy().into_owned();
     }
-    if let Some(root) = &config.data.root {
-        config.data.root = Some(std::path::absolute(root)?);
+    for path in [&mut config.data.root, &mut config.data.like].into_iter().flatten() {
+        *path = std::path::absolute(&path)?;
     }
     Ok(config)
 }

@@ -99,11 +99,6 @@ impl Config {
                 "its covariances are already estimated, one for each whole trial",
                 "use `data.name = \"physionet-mi\"` to start from the recordings",
             ),
-            Ok(Source::Npz(_)) => (
-                "prepared data",
-                "prepared data are used as they are",
-                "pass it to `fedspd data prepare`, or name the dataset to start from the recordings",
-            ),
             Ok(Source::Generated) => (
                 "generated data",
                 "they are one covariance for each whole trial, or raw trials",

@@ -25,6 +25,11 @@ pub struct Data {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub root: Option<PathBuf>,
+    /// A model, run folder or prepared data (.npz): the data must be prepared in the same way.
+    /// Channels and classes are put in its order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub like: Option<PathBuf>,
     /// Subjects, such as "1-10,12". Default: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String", extend("format" = "selection"))]
@@ -106,6 +111,7 @@ impl Data {
         Self {
             name: name.into(),
             root: None,
+            like: None,
             subjects: None,
             exclude: None,
             band: None,

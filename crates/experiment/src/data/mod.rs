@@ -1,6 +1,7 @@
 //! The trials of an experiment: loading, selection, alignment.
 
 pub(crate) mod align;
+mod asked;
 mod conform;
 mod copies;
 mod preparation;
@@ -22,9 +23,10 @@ use fedspd_nn::{Input, InputShape, RawTrials, Seed, SpdTrials, SyntheticEeg, Syn
 use fedspd_run::ExcludedSubject;
 use sha2::{Digest, Sha256};
 
+use self::asked::{check_asked, preparation_of};
 pub(crate) use self::conform::{Conformed, conform};
 pub use self::copies::Copies;
-pub(crate) use self::preparation::{PARTLY_KNOWN, differ, read_stored, same, stored};
+pub(crate) use self::preparation::{OLDER, PARTLY_KNOWN, differ, read_stored, same, stored};
 pub(crate) use self::spectra::{check_spectra, refuse};
 use crate::Error;
 use crate::config::{Config, Generated, ModelKind, Source};
@@ -42,6 +44,14 @@ pub struct Dataset {
     pub notes: Vec<String>,
     /// Trials that two subjects have in common. They are not searched in data in memory.
     pub copies: Copies,
+    /// The preparation that the data must have, of `data.like`.
+    pub(crate) like: Option<Like>,
+}
+
+/// A file or run folder, and its preparation.
+pub(crate) struct Like {
+    pub(crate) path: PathBuf,
+    pub(crate) preparation: Preparation,
 }
 
 /// The numbers of trials: covariances or samples.
@@ -132,6 +142,7 @@ impl Dataset {
             excluded: Vec::new(),
             notes: Vec::new(),
             copies: Copies::default(),
+            like: None,
         })
     }
 
@@ -184,14 +195,28 @@ pub fn load(config: &Config, progress: &impl Progress) -> Result<Dataset, Error>
             notes.extend(loaded.notes.iter().map(|note| format!("{}: {note}", path.display())));
             let content = Content::from(loaded.content);
             content.check(&name, model)?;
+            let preparation = content.preparation();
+            check_asked(config, &preparation, &name)?;
+            if !preparation.making.is_known() {
+                notes.push(format!("{}: {PARTLY_KNOWN}", path.display()));
+            }
             (content, Vec::new())
         }
         Source::Registry(_) | Source::Definition(_) => recordings(config, raw, progress)?,
     };
-    let content = select(config, content, &mut excluded)?;
+    let mut content = select(config, content, &mut excluded)?;
+    let like = match &config.data.like {
+        None => None,
+        Some(path) => Some(Like { path: path.clone(), preparation: preparation_of(path)? }),
+    };
+    if let Some(Like { path, preparation }) = &like {
+        let conformed = conform(content, preparation, &path.display().to_string(), &name)?;
+        content = conformed.content;
+        notes.extend(conformed.notes);
+    }
     let copies = Copies::find(&content);
     notes.extend(copies.warning());
-    Ok(Dataset { name, content, excluded, notes, copies })
+    Ok(Dataset { name, content, excluded, notes, copies, like })
 }
 
 /// Returns the name of the data in results.

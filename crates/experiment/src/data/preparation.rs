@@ -10,6 +10,9 @@ use crate::Error;
 pub(crate) const PARTLY_KNOWN: &str =
     "the data do not say how all their inputs were filtered and cut; what they do not say is not compared";
 
+/// The reason why an older file has no preparation.
+pub(crate) const OLDER: &str = "it is of an older version, which did not store it";
+
 /// Returns a preparation as files store it.
 pub(crate) fn stored(preparation: &Preparation) -> Result<serde_json::Value, Error> {
     let unwritable = |error: serde_json::Error| Error::StoredPreparation {

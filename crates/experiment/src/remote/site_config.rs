@@ -13,7 +13,7 @@ use crate::config::{Config, Override, Source};
 pub fn site_config(shared: &str, changes: &[Override]) -> Result<Config, Error> {
     const PLACE: &str = "the run's configuration";
     let mut config = Config::parse(shared, PLACE, &[])?;
-    config.data.root = None;
+    (config.data.root, config.data.like) = (None, None);
     if changes.iter().any(|change| change.is_of(&["data", "name"])) {
         (config.data.subjects, config.data.exclude) = (None, None);
     } else if let Source::Definition(path) | Source::Npz(path) = config.data.source()? {

@@ -13,7 +13,7 @@ use super::network::{Visitor, with_network};
 use super::settings;
 use crate::Error;
 use crate::config::{AlignFit, AlignKind, Config, Mode};
-use crate::data::{Content, Dataset, align, load, stored};
+use crate::data::{Content, Dataset, Like, align, load, same, stored};
 use crate::evaluate::InterpretationData;
 use crate::split::Design;
 
@@ -75,7 +75,12 @@ impl Experiment {
                 return Err(Error::Wider { first, data: dataset.name, channels });
             }
         }
-        Ok(Self { config, dataset })
+        let experiment = Self { config, dataset };
+        if let Some(Like { path, preparation }) = &experiment.dataset.like {
+            let (path, name) = (path.display().to_string(), &experiment.dataset.name);
+            same(preparation, &path, &experiment.preparation(), name)?;
+        }
+        Ok(experiment)
     }
 
     /// Returns [`Config::hash`].

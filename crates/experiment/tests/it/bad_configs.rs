@@ -95,7 +95,7 @@ fn unknown_keys_at_every_level() {
         file(
             "data.band_pass = [8, 32]",
             "unknown key `data.band_pass` in bad.toml, line 2, column 6",
-            "the keys of [data] are band, classes, exclude, generated, name, resample, root, subjects, window",
+            "the keys of [data] are band, classes, exclude, generated, like, name, resample, root, subjects, window",
         ),
         file(
             "[data.generated]\nchanels = 4",
@@ -464,16 +464,6 @@ fn contradictions() {
             "data.name = 'sample'\ncovariance.estimator = 'oas'",
             "`covariance.estimator` is set for the embedded sample in bad.toml, line 2, column 24; its covariances are already estimated, one for each whole trial",
             "use `data.name = \"physionet-mi\"` to start from the recordings",
-        ),
-        whole(
-            "data.name = 'mine.npz'\ncovariance.windows = [[0, 1]]",
-            "`covariance.windows` is set for prepared data in bad.toml, line 2, column 22; prepared data are used as they are",
-            "pass it to `fedspd data prepare`, or name the dataset to start from the recordings",
-        ),
-        whole(
-            "data.name = 'mine.npz'\ndata.band = [8, 12]",
-            "`data.band` is set for prepared data in bad.toml, line 2, column 13; prepared data are used as they are",
-            "pass it to `fedspd data prepare`, or name the dataset to start from the recordings",
         ),
         whole(
             "data.name = 'generated'\nmodel.dims = [8]\ncovariance.shrinkage = 0.1",

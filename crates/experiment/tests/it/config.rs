@@ -150,6 +150,7 @@ fn every_key_with_a_default_is_written() {
         "data.exclude",
         "data.generated.shift",
         "data.generated.strength",
+        "data.like",
         "data.root",
         "data.subjects",
         "data.window",

@@ -11,6 +11,7 @@ mod durability;
 mod fit;
 mod modes;
 mod partition;
+mod preparation;
 mod remote;
 mod runs;
 mod several;
