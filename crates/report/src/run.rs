@@ -5,7 +5,7 @@ use std::path::Path;
 
 use fedspd_run::{
     Event, EventLog, Headline, Interpretation, Manifest, ResultRow, ResultTable, Round, RunFolder,
-    SeedShards, Shards, Summary, Unit, headline, summary,
+    SeedShards, Shards, Stage, Summary, Unit, headline, summary,
 };
 
 use crate::Error;
@@ -71,7 +71,9 @@ impl LoadedRun {
         // Curves leave out unfinished seeds and folds, because these have no final score yet.
         let done: BTreeSet<Unit> =
             results.rows.iter().filter(|row| row.metric.starts_with("final_")).map(ResultRow::unit).collect();
-        rounds.retain(|round| done.contains(&round.unit.trained()));
+        // The rounds that chose their number are not those of the final model.
+        rounds
+            .retain(|round| round.unit.stage != Some(Stage::Choose) && done.contains(&round.unit.trained()));
         let interpretation = interpretation(&folder, &manifest, &shards)?;
         let mut run = Self {
             label: String::new(),
@@ -179,6 +181,28 @@ impl LoadedRun {
         let first = self.shards.seeds.first().map(|shards| shards.seed);
         let folds = self.shards.seeds.iter().filter(|shards| Some(shards.seed) == first);
         folds.flat_map(|fold| &fold.clients).flat_map(|client| &client.test).sum()
+    }
+
+    /// The number of folds of a seed; 1 without folds.
+    pub(crate) fn folds(&self) -> usize {
+        let first = self.shards.seeds.first().map(|shards| shards.seed);
+        self.shards.seeds.iter().filter(|shards| Some(shards.seed) == first).count()
+    }
+
+    /// Which round's model is scored. Runs of older versions do not say: federated ones scored the
+    /// last round, others stopped early.
+    pub(crate) fn selection(&self) -> &'static str {
+        match (self.word("run.select"), self.is_federated()) {
+            ("last", _) | ("", true) => "the last round",
+            _ => "the round with the best validation score",
+        }
+    }
+
+    /// The number of clients that train in a unit.
+    pub(crate) fn members(&self, unit: Unit) -> usize {
+        let shards = self.shards.seeds.iter().find(|shards| shards.unit() == unit.trained());
+        let trains = |shard: &&fedspd_run::Shard| shard.train.iter().any(|&count| count > 0);
+        shards.map_or(0, |shards| shards.clients.iter().filter(trains).count())
     }
 
     /// The number of clients, the same for every seed.

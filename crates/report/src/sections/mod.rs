@@ -74,6 +74,11 @@ pub(crate) fn curve(name: &str, style: usize, values: &Curve, factor: f64) -> Se
 /// Describes means and deviations for captions.
 fn over_seeds(runs: &[LoadedRun]) -> String {
     let seeds: Vec<usize> = runs.iter().map(LoadedRun::seeds_done).collect();
+    if let Some(folds) = runs.iter().map(LoadedRun::folds).max().filter(|&folds| folds > 1) {
+        return format!(
+            "Lines are means over seeds and their folds (up to {folds}), bands are ±1 standard deviation."
+        );
+    }
     match (seeds.iter().min(), seeds.iter().max()) {
         (Some(1), Some(1)) => "One seed, so there is no deviation to show.".into(),
         (Some(least), Some(most)) if least == most => {

@@ -1,8 +1,9 @@
 //! Participation of clients by round.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use fedspd_run::Round;
+use fedspd_run::{Round, Unit};
 
 use super::Block;
 use crate::LoadedRun;
@@ -30,7 +31,11 @@ pub(super) fn parts(federated: &[&LoadedRun]) -> Vec<Block> {
 }
 
 fn everyone(run: &LoadedRun) -> bool {
-    run.rounds.iter().all(|round| round.participants.len() == run.clients() && round.dropped.is_empty())
+    let units: BTreeSet<Unit> = run.rounds.iter().map(|round| round.unit).collect();
+    let members: BTreeMap<Unit, usize> = units.into_iter().map(|unit| (unit, run.members(unit))).collect();
+    run.rounds
+        .iter()
+        .all(|round| round.participants.len() == members[&round.unit] && round.dropped.is_empty())
 }
 
 /// The rounds of the first seed.

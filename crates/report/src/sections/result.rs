@@ -7,7 +7,7 @@ use super::{Block, Section};
 use crate::LoadedRun;
 use crate::same_trials::unranked;
 use crate::table::{Best, Cell, Table};
-use crate::words::{count, percent, share};
+use crate::words::{count, list, percent, share};
 
 pub(super) fn section(runs: &[LoadedRun]) -> Section {
     let mut parts = vec![Block::Text(sentence(runs)), Block::Table(headline(runs))];
@@ -25,7 +25,7 @@ fn sentence(runs: &[LoadedRun]) -> String {
             if run.is_federated() { format!("with {}", run.label) } else { format!("({})", run.label) },
             percent(&run.headline().macro_f1),
             count(run.clients(), "client"),
-            count(run.seeds_done(), "seed"),
+            seeds_and_folds(run),
             run.manifest.classes.len(),
             chance(run)
         );
@@ -59,10 +59,44 @@ fn scores(run: &LoadedRun) -> Vec<(&'static str, Summary)> {
         ("accuracy", headline.accuracy),
         ("kappa", headline.kappa),
     ];
+    scores.extend(headline.single_folds.map(|folds| ("single folds", folds)));
     if headline.held_out.count > 0 {
         scores.push(("unseen people", headline.held_out));
     }
     scores
+}
+
+/// Formats the numbers of seeds and of pooled folds.
+fn seeds_and_folds(run: &LoadedRun) -> String {
+    let seeds = count(run.seeds_done(), "seed");
+    if run.folds() > 1 { format!("{seeds}, {} folds pooled", run.folds()) } else { seeds }
+}
+
+/// Says which round's model is scored.
+fn selection(runs: &[LoadedRun]) -> String {
+    let mut rules: Vec<(&str, Vec<String>)> = Vec::new();
+    for run in runs {
+        let name = format!("“{}”", run.label);
+        match rules.iter_mut().find(|(rule, _)| *rule == run.selection()) {
+            Some((_, names)) => names.push(name),
+            None => rules.push((run.selection(), vec![name])),
+        }
+    }
+    match &rules[..] {
+        [(rule, _)] => format!("The scored model is that of {rule}."),
+        rules => {
+            let each = rules.iter().map(|(rule, names)| format!("that of {rule} for {}", list(names)));
+            format!("The scored model is {}.", list(&each.collect::<Vec<_>>()))
+        }
+    }
+}
+
+/// Explains the column of single folds, if there is one.
+fn folds(runs: &[LoadedRun]) -> &'static str {
+    if runs.iter().all(|run| run.headline().single_folds.is_none()) {
+        return "";
+    }
+    " The test trials of all folds are pooled first; “single folds” is the macro-F1 of single folds, with its deviation over folds and seeds."
 }
 
 fn cell(summary: &Summary) -> Cell {
@@ -102,7 +136,9 @@ fn headline(runs: &[LoadedRun]) -> Table {
     Table {
         slug: "headline".into(),
         caption: format!(
-            "Scores of each seed’s final model on test trials, in percent, mean ± standard deviation over seeds. Macro-F1 and accuracy pool the trials of all clients.{best}"
+            "Scores on test trials in percent, mean ± standard deviation over seeds. Macro-F1 and accuracy pool the trials of all clients. {}{}{best}",
+            selection(runs),
+            folds(runs)
         ),
         head,
         rows: runs.iter().map(row).collect(),

@@ -63,13 +63,15 @@ fn of(run: &LoadedRun) -> Vec<(&'static str, String)> {
         (
             "trials",
             format!(
-                "{} for training, {} for validation, {} for test",
+                "{}{} for training, {} for validation, {} for test",
+                if run.folds() > 1 { "in the first fold " } else { "" },
                 trials(|shard| &shard.train),
                 trials(|shard| &shard.val),
                 trials(|shard| &shard.test)
             ),
         ),
         ("split", split(run)),
+        ("scored model", format!("that of {}", run.selection())),
         (
             "clients",
             if held_out > 0 {
@@ -119,22 +121,29 @@ fn split(run: &LoadedRun) -> String {
         run.setting(key).and_then(|value| value.as_float().or(value.as_integer().map(|whole| whole as f64)))
     };
     let percent = |key: &str| number(key).map_or(String::new(), |share| crate::words::digits(100.0 * share));
-    let kind = match run.word("split.kind") {
-        "leave-run-out" => {
-            let whole = |key: &str| run.setting(key).and_then(toml::Value::as_integer).unwrap_or_default();
-            format!(
-                "whole runs held out, fold {} of {}",
-                whole("split.fold").saturating_add(1),
-                whole("split.folds")
-            )
+    let held_out = match run.word("split.kind") {
+        "leave-run-out" => Some("whole runs"),
+        "leave-session-out" => Some("whole sessions"),
+        "leave-subject-out" => Some("whole subjects"),
+        "leave-client-out" => Some("whole clients"),
+        _ => None,
+    };
+    let whole = |key: &str| run.setting(key).and_then(toml::Value::as_integer);
+    let kind = match (held_out, whole("split.fold"), whole("split.folds")) {
+        (Some(what), Some(fold), Some(folds)) => {
+            format!("{what} held out, fold {} of {folds}", fold.saturating_add(1))
         }
-        _ => format!(
+        (Some(what), Some(fold), None) => format!("{what} held out, fold {}", fold.saturating_add(1)),
+        (Some(what), None, _) => format!("{what} held out, {}", count(run.folds(), "fold")),
+        (None, ..) => format!(
             "random within subject and class, {}/{}/{} percent",
             percent("split.train"),
             percent("split.val"),
             percent("split.test")
         ),
     };
+    let refit = run.setting("split.refit").and_then(toml::Value::as_bool).unwrap_or_default();
+    let kind = if refit { format!("{kind}; final models also train on validation trials") } else { kind };
     match run.setting("split.seed") {
         Some(seed) => format!("{kind}; the same for all seeds (split.seed {seed})"),
         None => kind,

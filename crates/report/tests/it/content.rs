@@ -294,3 +294,37 @@ fn caveats_come_from_the_data() {
     assert_eq!(page("many", Plan { clients: 53, ..Plan::default() }), [true, true, false, false, false]);
     assert_eq!(page("old", Plan { facts: None, ..Plan::default() }), [true, false, true, false, true]);
 }
+
+/// Folds are pooled; their spread has a column of its own, and curves are means over them.
+#[test]
+fn folds_are_pooled_and_their_spread_is_shown() {
+    let root = tempdir().unwrap();
+    let plan = Plan { folds: 4, split: "leave-run-out", seeds: 2, ..Plan::default() };
+    let run = plan.write(root.path(), "run");
+    let files = Report::new(&[run], false).unwrap().files(&Format::ALL);
+    let headline: Vec<&str> = files["tables/headline.csv"].lines().collect();
+    assert!(
+        headline[0].contains("kappa mean,kappa std,single folds mean,single folds std"),
+        "{}",
+        headline[0]
+    );
+    let numbers: Vec<&str> = headline[1].split(',').collect();
+    let place = |name: &str| headline[0].split(',').position(|column| column == name).unwrap();
+    let value = |name: &str| numbers[place(name)].parse::<f64>().unwrap();
+    assert!((value("single folds mean") - value("macro-F1 mean")).abs() < 1e-9);
+    assert!(value("single folds std") > 5.0 && value("macro-F1 std") < 2.0);
+    assert_eq!([numbers[place("kappa mean")], numbers[place("kappa std")]], ["", ""]);
+    let page = &files["report.html"];
+    for text in [
+        "2 seeds, 4 folds pooled",
+        "The scored model is that of the last round.",
+        "whole runs held out, 4 folds",
+        "means over seeds and their folds (up to 4)",
+        "Every client took part in every round",
+    ] {
+        assert!(page.contains(text), "{text}");
+    }
+    assert!(!page.contains("A seed has"), "560 test trials in four folds are not few");
+    assert!(!files.values().any(|text| text.contains("NaN")));
+    assert_eq!(files["tables/convergence.csv"].lines().count(), 1 + 12);
+}

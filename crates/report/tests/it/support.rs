@@ -7,7 +7,7 @@ use fedspd_report::CellRun;
 use fedspd_run::{
     Event, EventLog, ExcludedSubject, HeldOutShard, InputInterpretation, Interpretation, LayerReport,
     Manifest, Pattern, Plane, ResultRow, ResultTable, Round, RunFolder, SCHEMA_VERSION, SeedShards, Shard,
-    Shards, Spectrum, Status, TrialFacts, atomic,
+    Shards, Spectrum, Status, TrialFacts, Unit, atomic,
 };
 
 pub(crate) const CLASSES: [&str; 4] = ["feet", "hands", "left_hand", "right_hand"];
@@ -34,6 +34,8 @@ pub(crate) struct Plan {
     pub(crate) facts: Option<TrialFacts>,
     pub(crate) split: &'static str,
     pub(crate) classes: &'static [&'static str],
+    /// The number of folds; 0 without folds.
+    pub(crate) folds: usize,
     /// Stands for the test trials.
     pub(crate) test_hash: u64,
 }
@@ -60,6 +62,7 @@ impl Default for Plan {
             }),
             split: "stratified",
             classes: &CLASSES,
+            folds: 0,
             test_hash: 0,
         }
     }
@@ -85,6 +88,14 @@ impl Plan {
 
     fn done(&self) -> u64 {
         self.seeds - self.stopped
+    }
+
+    /// The units of a seed: its folds, or the seed itself.
+    fn units(&self, seed: u64) -> Vec<Unit> {
+        if self.folds == 0 {
+            return vec![seed.into()];
+        }
+        (0..self.folds).map(|fold| Unit { seed, fold: Some(fold), stage: None }).collect()
     }
 
     fn class_names(&self) -> Vec<String> {
@@ -124,8 +135,10 @@ impl Plan {
         log.append(&Event::Warning { text: format!("subject {}5 has no client", self.subject) })?;
         for seed in 0..self.seeds {
             let rounds = if seed < self.done() { self.rounds } else { self.rounds / 2 };
-            for round in 1..=rounds {
-                log.append(&Event::Round(self.round(seed, round)))?;
+            for unit in self.units(seed) {
+                for round in 1..=rounds {
+                    log.append(&Event::Round(Round { unit, ..self.round(seed, round) }))?;
+                }
             }
         }
         log.append(&Event::Finished)?;
@@ -180,14 +193,15 @@ impl Plan {
             subject: format!("{}77", self.subject),
             trials: vec![20; self.classes.len()],
         }];
-        let seed = |seed| SeedShards {
-            seed,
-            fold: None,
+        let shards = |unit: Unit| SeedShards {
+            seed: unit.seed,
+            fold: unit.fold,
             clients: (0..self.clients).map(client).collect(),
             held_out: held_out.clone(),
-            test_sha256: Some(format!("{:064x}", seed + self.test_hash)),
+            test_sha256: Some(format!("{:064x}", unit.seed + self.test_hash)),
         };
-        Shards { classes: self.class_names(), seeds: (0..self.seeds).map(seed).collect() }
+        let units = (0..self.seeds).flat_map(|seed| self.units(seed));
+        Shards { classes: self.class_names(), seeds: units.map(shards).collect() }
     }
 
     fn round(&self, seed: u64, round: u32) -> Round {
@@ -241,11 +255,12 @@ impl Plan {
                 });
             };
             let f1 = self.f1(seed, self.rounds);
+            let missing = if self.folds > 0 { f64::NAN } else { f1 / 2.0 };
             for (client, factor) in [("pooled", 1.0), ("mean", 0.95), ("worst", 0.6)] {
                 add(client, "test", "final_macro_f1".into(), f1 * factor);
             }
             add("pooled", "test", "final_accuracy".into(), f1 + 0.02);
-            add("pooled", "test", "final_kappa".into(), f1 / 2.0);
+            add("pooled", "test", "final_kappa".into(), missing);
             add("pooled", "held-out", "final_macro_f1".into(), f1 - 0.03);
             add(&format!("{}77", self.subject), "held-out", "final_macro_f1".into(), f1 - 0.03);
             add("pooled", "model", "final_feasibility_error".into(), 1.4e-14);
@@ -266,6 +281,16 @@ impl Plan {
                 add(&Self::client(place), "test", "final_accuracy".into(), f1);
                 add(&Self::client(place), "test", "final_trials".into(), 28.0);
             }
+        }
+        // A fold lies above or below the pooled score by as much as its neighbour.
+        let pooled =
+            rows.clone().into_iter().filter(|row| row.client == "pooled" && row.metric == "final_macro_f1");
+        for row in pooled.filter(|row| row.split == "test") {
+            rows.extend((0..self.folds).map(|fold| ResultRow {
+                fold: Some(fold),
+                value: row.value + if fold % 2 == 0 { 0.05 } else { -0.05 },
+                ..row.clone()
+            }));
         }
         ResultTable { rows }
     }
