@@ -293,3 +293,24 @@ fn missing_scores_are_refused() {
     let events = std::fs::read_to_string(folder.path().join("run/events.jsonl")).unwrap();
     assert!(events.contains("client 1 did not score the model: it sent no `validation.loss`"), "{events}");
 }
+
+/// A run is done when its summary is there, not before.
+#[test]
+fn a_run_without_its_summary_is_not_done() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = config(&["federated.rounds=1"]);
+    let (all, at) = (sites(&config, folder.path()), folder.path().join("run"));
+    let mut server = coordinator(&config, &at, &all);
+    let status = || fedspd_run::Manifest::read(&at.join("manifest.json")).unwrap().status;
+    // The summary cannot replace a folder.
+    std::fs::create_dir_all(at.join("summary.json/inside")).unwrap();
+    let failed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| round(&mut server, &all)));
+    assert!(failed.is_err() && at.join("results.csv").exists());
+    assert_eq!(status(), Status::Running);
+    drop(server);
+    std::fs::remove_dir_all(at.join("summary.json")).unwrap();
+    let mut server = coordinator(&config, &at, &all);
+    round(&mut server, &all);
+    assert!(server.finished() && at.join("summary.json").is_file());
+    assert_eq!(status(), Status::Done);
+}
