@@ -178,6 +178,7 @@ fn completions_and_pages_cover_every_verb() {
         "run",
         "resume",
         "eval",
+        "predict",
         "report",
         "compare",
         "export",
