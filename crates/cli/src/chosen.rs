@@ -1,8 +1,10 @@
 //! Choice of an experiment: a built-in one by its name, or a file.
 
+use std::io::ErrorKind;
 use std::path::Path;
 
 use fedspd_experiment::config::{Config, Override, Preset, Source};
+use fedspd_run::{RunFolder, resume_command};
 
 use crate::failure::Failure;
 
@@ -47,7 +49,14 @@ pub(crate) fn with_absolute_paths(mut config: Config) -> Result<Config, Failure>
 }
 
 fn unreadable(name: &str, error: &std::io::Error) -> Failure {
-    Failure::Usage(format!(
-        "{name} is not a built-in experiment (`fedspd run --list` shows them), and the file cannot be read: {error}"
-    ))
+    Failure::Usage(match error.kind() {
+        ErrorKind::InvalidData => format!("{name} is not UTF-8 text; save it as UTF-8"),
+        ErrorKind::IsADirectory if RunFolder::open(name).is_ok() => {
+            format!("{name} is a run folder; continue it with `{}`", resume_command(Path::new(name)))
+        }
+        ErrorKind::IsADirectory => format!("{name} is a folder, not a configuration"),
+        _ => format!(
+            "{name} is not a built-in experiment (`fedspd run --list` shows them), and the file cannot be read: {error}"
+        ),
+    })
 }

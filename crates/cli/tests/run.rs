@@ -331,7 +331,29 @@ fn mistakes_have_one_sentence_and_a_code() {
     fs::write(at.join("file"), "in the way").unwrap();
     fs::create_dir(at.join("full")).unwrap();
     fs::write(at.join("full/thesis.tex"), "").unwrap();
-    let cases: [(&[&str], i32, &str); 10] = [
+    fs::write(at.join("utf16.toml"), b"\xff\xfed\0a\0").unwrap();
+    fs::create_dir(at.join("run")).unwrap();
+    fs::write(at.join("run/manifest.json"), "").unwrap();
+    let cases: [(&[&str], i32, &str); 17] = [
+        (&["run", "utf16.toml"], 1, "error: utf16.toml is not UTF-8 text; save it as UTF-8\n"),
+        (&["run", "full"], 1, "error: full is a folder, not a configuration\n"),
+        (&["run", "run"], 1, "error: run is a run folder; continue it with `fedspd resume run`\n"),
+        (
+            &["run", "small.toml", "--out", "file"],
+            1,
+            "error: file: a file, not a folder\n\nhint: name a folder\n",
+        ),
+        (&["resume", "file"], 1, "error: file: a file, not a folder\n\nhint: name a folder\n"),
+        (
+            &["report", "run/manifest.json"],
+            1,
+            "error: run/manifest.json: a file, not a folder\n\nhint: name its folder, run\n",
+        ),
+        (
+            &["data", "prepare", "utf16.toml", "--out", "x.npz"],
+            1,
+            "error: utf16.toml: stream did not contain valid UTF-8\n\nhint: save the file as UTF-8 text\n",
+        ),
         (
             &["run", "smal.toml"],
             1,
@@ -351,7 +373,11 @@ fn mistakes_have_one_sentence_and_a_code() {
             "error: `model.dims` begins with 65, but `sample` has 64 channels\n\nhint: ",
         ),
         (&["run", "small.toml", "--out", "full", "--quiet"], 1, "error: "),
-        (&["run", "small.toml", "--out", "file/run", "--quiet"], 2, "error: "),
+        (
+            &["run", "small.toml", "--out", "file/run", "--quiet"],
+            2,
+            "error: file/run: Not a directory (os error 20)\n\nhint: a part of the path is a file; name a folder\n",
+        ),
         (&["resume", "nowhere"], 1, "error: "),
         (&["eval", "small.toml", "--data", "x.npz"], 1, "error: "),
     ];

@@ -41,7 +41,7 @@ impl Error {
             Self::UnknownDataset { known, .. } => Some(format!(
                 "there are {known}; a definition of your own is a file whose name ends in .toml"
             )),
-            Self::NoSubject { known, .. } => Some(format!("there are {}", known.join(", "))),
+            Self::NoSubject { known, .. } => Some(format!("known subjects: {}", known.join(", "))),
             Self::Missing { .. } => {
                 Some("say where the files are with --root, or download them with `fedspd data fetch`".into())
             }

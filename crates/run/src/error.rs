@@ -4,9 +4,8 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::how_to_resume;
-
 use crate::csv::CsvFault;
+use crate::{RunFolder, how_to_resume};
 
 /// Errors while reading or writing a run folder.
 #[derive(Debug, Error)]
@@ -24,6 +23,12 @@ pub enum Error {
     #[error("{path}: there is no such folder", path = path.display())]
     NoFolder {
         /// The folder.
+        path: PathBuf,
+    },
+    /// The path names a file.
+    #[error("{path}: a file, not a folder", path = path.display())]
+    NotAFolder {
+        /// The file.
         path: PathBuf,
     },
     /// The folder is not a run.
@@ -95,6 +100,10 @@ impl Error {
             Self::NoFolder { .. } | Self::NotARun { .. } => {
                 Some("`fedspd run` writes run folders, by default under runs/".into())
             }
+            Self::NotAFolder { path } => {
+                let run = path.parent().filter(|folder| RunFolder::open(*folder).is_ok());
+                Some(run.map_or("name a folder".into(), |run| format!("name its folder, {}", run.display())))
+            }
             Self::Occupied { .. } => Some("choose a new or empty folder with --out".into()),
             Self::InUse { path, .. } => {
                 Some(format!("wait until it is done, or stop it and {}", how_to_resume(path)))
@@ -132,6 +141,9 @@ pub fn disk_hint(error: &std::io::Error) -> Option<&'static str> {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
             Some("make room on the disk, or choose another one")
         }
+        ErrorKind::NotADirectory => Some("a part of the path is a file; name a folder"),
+        // The standard library reports this for text.
+        ErrorKind::InvalidData => Some("save the file as UTF-8 text"),
         _ => None,
     }
 }

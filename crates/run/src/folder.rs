@@ -121,9 +121,12 @@ impl RunFolder {
     /// Opens the folder of an existing run.
     ///
     /// # Errors
-    /// When the folder does not exist, or has no manifest.
+    /// When the folder does not exist, is a file, or has no manifest.
     pub fn open(root: impl Into<PathBuf>) -> Result<Self, Error> {
         let folder = Self { root: root.into() };
+        if folder.root.is_file() {
+            return Err(Error::NotAFolder { path: folder.root });
+        }
         if !folder.root.is_dir() {
             return Err(Error::NoFolder { path: folder.root });
         }
@@ -214,6 +217,7 @@ impl RunFolder {
         let mut entries = match fs::read_dir(&self.root) {
             Ok(entries) => entries,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            Err(_) if self.root.is_file() => return Err(Error::NotAFolder { path: self.root.clone() }),
             Err(error) => return Err(Error::file(&self.root)(error)),
         };
         let Some(entry) = entries.next() else { return Ok(()) };

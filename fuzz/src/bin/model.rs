@@ -1,14 +1,27 @@
 //! Fuzz target: model files, their predictions and their export.
 
+use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
-use fedspd_experiment::{Error, Experiment, Predictor, fit};
+use fedspd_experiment::{Calibration, Error, Experiment, NewData, Predictor, fit};
 use fedspd_fuzz::{Memory, Target, runs, words};
 use safetensors::SafeTensors;
 use serde_json::Value;
 
 use fedspd_nn::file::{Fault, decode, encode, load_stored};
+
+/// Recordings for a model.
+const DEFINITION: &str = r#"
+    name = "mine"
+    format = "edf"
+    files = "{subject}.edf"
+    sfreq = 32
+    unit = "uV"
+    interval = [0, 0.5]
+    band = [1, 9]
+    events = [{ classes = { T1 = "one", blink = "two", "look left" = "two", left = "one" } }]
+"#;
 
 /// The key of the metadata in a safetensors file, and that of our entry in it.
 const METADATA: &str = "__metadata__";
@@ -24,12 +37,21 @@ fn target() -> Result<Target, Box<dyn std::error::Error>> {
         &["model.dims=[]", "model.head=vech"],
         &["model.kind=eegnet", "data.generated.samples=64", "data.generated.sfreq=64"],
     ];
+    let folder = tempfile::tempdir()?;
+    let definition = folder.path().join("mine.toml");
+    fs::write(&definition, DEFINITION)?;
+    for subject in 1..=8 {
+        let recording = include_bytes!("../../../golden/edf/small.edf");
+        fs::write(folder.path().join(format!("{subject}.edf")), recording)?;
+    }
+    // This model stores how its recordings were prepared.
+    let name = format!("data.name={}", definition.display());
+    let prepared: &[&str] = &[&name, "federated.subjects_per_client=4", "align.kind=riemannian"];
     let mut seeds = Vec::new();
-    for changes in changes {
+    for changes in changes.into_iter().chain([prepared]) {
         let seed = fit(&Experiment::new(runs::config(changes)?, &())?, &mut ())?.unwrap_or_default();
         seeds.extend([parts(&seed)?, seed]);
     }
-    let file = tempfile::NamedTempFile::new()?;
     Ok(Target {
         name: "model",
         seeds,
@@ -46,7 +68,7 @@ fn target() -> Result<Target, Box<dyn std::error::Error>> {
             b"\0\0\0\0\0\0\xf0\x7f",
             b"\0\0\0\0\0\0\xf8\xff",
         ],
-        read: Box::new(move |bytes| match use_model(file.path(), bytes) {
+        read: Box::new(move |bytes| match use_model(folder.path(), bytes) {
             Err(Error::Network(error)) => words(&error),
             Err(error) => words(&error),
             Ok(()) => "ok".into(),
@@ -57,7 +79,8 @@ fn target() -> Result<Target, Box<dyn std::error::Error>> {
     })
 }
 
-fn use_model(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+fn use_model(folder: &Path, bytes: &[u8]) -> Result<(), Error> {
+    let path = &folder.join("model.safetensors");
     let bytes = sealed(path, &assembled(bytes));
     decode::<f32>(path, &bytes).map(drop).or_else(|error| match error {
         // Some numbers are too large for single precision.
@@ -68,7 +91,7 @@ fn use_model(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     let encoded = encode(path, predictor.manifest(), predictor.parameters())?;
     let (manifest, parameters) = decode::<f64>(path, &encoded)?;
     assert!(manifest == *predictor.manifest() && parameters == *predictor.parameters(), "changed by saving");
-    if std::fs::write(path, &bytes).is_ok() {
+    if fs::write(path, &bytes).is_ok() {
         load_stored(path)?;
     }
     let shape = predictor.manifest().network.trial_shape();
@@ -79,7 +102,9 @@ fn use_model(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     let predicted = predictor
         .probabilities(2, |trials| (0..trials.len() * numbers).map(|at| number(at % numbers)).collect())?;
     assert_eq!(predicted.len(), 2 * predictor.manifest().classes.len());
-    Ok(())
+    // The recording is prepared as the model says.
+    let recording = NewData::new(folder.join("1.edf").display().to_string());
+    predictor.predict(&recording, Calibration::All, &()).map(drop).inspect_err(|error| drop(error.hint()))
 }
 
 /// Returns the parts of a model file: manifest, description of the tensors, and data. Their damage

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use fedspd_experiment::{
-    Calibration, Content, Experiment, ModelScores, NewData, Predictor, Resumable, model_of_run,
+    Calibration, Content, Error, Experiment, ModelScores, NewData, Predictor, Resumable, model_of_run,
 };
 use fedspd_fuzz::{DamagedFolder, Memory, Target, runs, words};
 use fedspd_nn::file::load_stored;
@@ -107,13 +107,7 @@ fn read(fixture: &Fixture, bytes: &[u8]) -> String {
     let outcomes = [
         report(&run).map_err(|error| (error.hint(), words(&error)).1),
         compared(&[run.clone(), fixture.sound()]),
-        model_of_run(&run)
-            .and_then(|model| {
-                let data = NewData::new(fixture.data().to_string_lossy());
-                ModelScores::new(&Predictor::load(&model)?.predict(&data, Calibration::All, &())?)
-            })
-            .map(drop)
-            .map_err(|error| (error.hint(), words(&error)).1),
+        score(&run, &fixture.data()).map_err(|error| (error.hint(), words(&error)).1),
         export(&run),
         Resumable::open(&run, |_| (), &())
             .and_then(|mut run| run.rounds_left().and_then(|_| run.go_on(&mut ())))
@@ -137,6 +131,12 @@ fn compared(runs: &[PathBuf]) -> Result<(), String> {
     let comparison = compare(runs, &[]).map_err(|error| (error.hint(), words(&error)).1)?;
     comparison.report().files(&Format::ALL);
     serde_json::to_string(&comparison).map(drop).map_err(|error| error.to_string())
+}
+
+fn score(run: &Path, data: &Path) -> Result<(), Error> {
+    let predictor = Predictor::load(&model_of_run(run)?)?;
+    let data = NewData::new(data.display().to_string());
+    ModelScores::new(&predictor.predict(&data, Calibration::All, &())?).map(drop)
 }
 
 fn export(run: &Path) -> Result<(), String> {

@@ -7,8 +7,12 @@ use super::Config;
 use super::Mode;
 use super::clients::Clients;
 use super::conflict::Conflict;
+use super::data::Generated;
 use super::source::Source;
 use super::train::SchedulerKind;
+
+/// The largest number of generated numbers.
+const MOST_NUMBERS: u128 = 1 << 33;
 
 impl Config {
     /// Checks the rules between values, first within each table, then across tables.
@@ -20,9 +24,32 @@ impl Config {
         self.split.check()?;
         self.check_network_and_alignment()?;
         self.check_network_and_data()?;
+        self.check_generated_size()?;
         self.check_prepared()?;
         self.check_validation()?;
         self.check_held_out()
+    }
+
+    /// A number with too many zeros would end the process without a message.
+    fn check_generated_size(&self) -> Result<(), Conflict> {
+        if Source::of_name(&self.data.name) != Some(Source::Generated) {
+            return Ok(());
+        }
+        let Generated { subjects, trials, channels, samples, .. } = self.data.generated;
+        let rows = if self.model.kind.reads() == Input::Samples { samples } else { channels };
+        // The largest values of all keys fit into 128 bits.
+        let numbers = [subjects, trials, channels, rows].iter().map(|&size| size as u128).product::<u128>();
+        if numbers <= MOST_NUMBERS {
+            return Ok(());
+        }
+        let found = format!(
+            "`data.generated` has {subjects} subjects with {trials} trials of {rows} x {channels} numbers"
+        );
+        let rule = format!("all trials may have at most {MOST_NUMBERS} numbers (64 GB)");
+        let conflict = Conflict::new(&["data", "generated", "trials"], found, rule);
+        let others = ["subjects", "channels", "samples"].iter();
+        let conflict = others.fold(conflict, |conflict, key| conflict.or_at(&["data", "generated", key]));
+        Err(conflict.or_at(&["data", "name"]))
     }
 
     /// The plateau schedule and early stopping need a validation after every round.

@@ -24,6 +24,10 @@ impl std::str::FromStr for Sweep {
         if key.trim().is_empty() || values.iter().any(String::is_empty) {
             return Err(fault());
         }
+        let twice = (1..values.len()).find(|&place| values[..place].contains(&values[place]));
+        if let Some(place) = twice {
+            return Err(format!("`{text}` has the value `{}` twice", values[place]));
+        }
         Ok(Self { key: key.trim().to_owned(), values })
     }
 }

@@ -471,6 +471,16 @@ fn contradictions() {
             "use a dataset of recordings",
         ),
         whole(
+            "data.name = 'generated'\nmodel.dims = [8]\ndata.generated.trials = 1000000\ndata.generated.subjects = 1000000",
+            "`data.generated` has 1000000 subjects with 1000000 trials of 16 x 16 numbers in bad.toml, line 3, column 25; all trials may have at most 8589934592 numbers (64 GB)",
+            "",
+        ),
+        whole(
+            "data.name = 'generated'\nmodel.kind = 'eegnet'\ndata.generated.samples = 1000000\ndata.generated.trials = 1000",
+            "`data.generated` has 10 subjects with 1000 trials of 1000000 x 16 numbers in bad.toml, line 4, column 25; all trials may have at most 8589934592 numbers (64 GB)",
+            "",
+        ),
+        whole(
             "data.name = 'sample'\nmodel.kind = 'eegnet'",
             "`model.kind` is \"eegnet\" with the embedded sample in bad.toml, line 2, column 14; the sample holds covariances, and EEGNet needs raw trials",
             "use `data.name = \"physionet-mi\"` or \"generated\", or the model \"spdnet\"",

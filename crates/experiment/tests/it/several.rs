@@ -16,6 +16,7 @@ fn a_sweep_is_read_value_by_value() {
     for bad in ["model.dims", "=1,2", "model.dims=", "model.dims=1,,2"] {
         assert_eq!(read(bad).unwrap_err(), format!("`{bad}` is not of the form KEY=VALUE,VALUE,..."));
     }
+    assert_eq!(read("model.dims=12,18, 12").unwrap_err(), "`model.dims=12,18, 12` has the value `12` twice");
 }
 
 #[test]
