@@ -143,7 +143,7 @@ pub enum Error {
         /// Its value in the data.
         found: String,
         /// What the data must match.
-        other: String,
+        other: Box<str>,
         /// The value there.
         expected: String,
     },

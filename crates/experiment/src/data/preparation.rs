@@ -44,5 +44,5 @@ pub(crate) fn same(
 /// Returns the error for a difference.
 pub(crate) fn differ(difference: Difference, other: &str, data: &str) -> Error {
     let Difference { field, expected, found } = difference;
-    Error::Preparation { data: data.to_owned(), field, found, other: other.to_owned(), expected }
+    Error::Preparation { data: data.to_owned(), field, found, other: other.into(), expected }
 }
