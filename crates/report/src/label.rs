@@ -142,8 +142,10 @@ fn distinct(names: Vec<String>, configs: &[&Table]) -> Vec<String> {
     let (in_words, others): (Vec<&String>, Vec<&String>) =
         differing.partition(|key| IN_WORDS.contains(&key.as_str()));
     let mut names = names;
-    let (named, needed) =
+    let (named, mut needed) =
         if others.len() <= FEW { (others, in_words) } else { (Vec::new(), [in_words, others].concat()) };
+    // A kind decides which other keys have an effect.
+    needed.sort_by_key(|key| !key.ends_with("kind"));
     for key in named {
         for (name, value) in names.iter_mut().zip(values(key, &settings)) {
             *name = format!("{name}, {key} {value}");
@@ -240,6 +242,9 @@ mod tests {
         let configs = ["a = 1\nb = 1\nc = 1", "a = 1\nb = 2\nc = 2", "a = 2\nb = 1\nc = 1"];
         assert_eq!(names(&["x", "x", "y"], &configs), ["x, b 1", "x, b 2", "y"]);
         assert_eq!(names(&["x", "y", "z"], &configs), ["x", "y", "z"]);
+        let splits =
+            ["[split]\nfolds = 5\nkind = \"a\"\n[x]\ny = 1", "[split]\nfolds = 3\nkind = \"b\"\n[x]\ny = 2"];
+        assert_eq!(names(&["x", "x"], &splits), ["x, split.kind a", "x, split.kind b"]);
         // A word of the label may stand for two values of a key.
         let kinds = ["[align]\nkind = \"riemannian\"", "[align]\nkind = \"log-euclidean\""];
         let aligned = ["aligned, align.kind riemannian", "aligned, align.kind log-euclidean"];
