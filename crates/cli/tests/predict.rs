@@ -119,7 +119,7 @@ fn scores_have_chance_classes_confusions_and_an_interval() {
         "95% interval",
         "by bootstrap over trials",
         "Trials by true class (rows) and predicted class (columns):",
-        "fitted on all trials of each subject, without labels.",
+        "The model aligns no subject.",
     ] {
         assert!(out.contains(part), "no {part} in\n{out}");
     }

@@ -69,14 +69,17 @@ impl ModelAndData {
 
     /// Describes the fit of alignment and statistics.
     pub(crate) fn explained(&self, predictions: &Predictions) -> String {
-        let what = if predictions.calibrated {
-            "Alignment and statistics of batch normalisation are"
-        } else {
-            "Alignment, if the model has one, is"
+        let what = match (predictions.alignment, predictions.calibrated) {
+            (None, false) => return "The model aligns no subject.".into(),
+            (Some(kind), false) => format!("The alignment ({kind}) is"),
+            (None, true) => "The statistics of batch normalisation are".into(),
+            (Some(kind), true) => {
+                format!("The alignment ({kind}) and the statistics of batch normalisation are")
+            }
         };
         match self.calibration {
             Some(first) => format!(
-                "{what} fitted on the first {} of each subject, without labels; the others are scored.",
+                "{what} fitted on the first {} of each subject, without labels; only the others count.",
                 counted(first as usize, "trial")
             ),
             None => format!("{what} fitted on all trials of each subject, without labels."),

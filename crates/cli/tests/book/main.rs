@@ -44,6 +44,7 @@ pages! {
     reproduce: "reproduce.md",
     physionet_mi: "physionet-mi.md",
     own_data: "own-data.md",
+    predict: "predict.md",
     methods: "methods.md",
     flower: "flower.md",
     compare: "compare.md",

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use fedspd_eeg::About;
+use fedspd_eeg::{About, Alignment};
 use fedspd_manifold::Real;
 use fedspd_nn::{Architecture, ParamSet};
 
@@ -31,6 +31,8 @@ pub struct Predictions {
     pub trials: Vec<PredictedTrial>,
     /// Conversions of the data, and facts that could not be compared.
     pub notes: Vec<String>,
+    /// The alignment of each subject, as in training.
+    pub alignment: Option<Alignment>,
     /// Whether statistics of the network were fitted to each subject.
     pub calibrated: bool,
 }
@@ -93,6 +95,7 @@ pub(super) fn predict(
         classes: about.classes.clone(),
         trials: trials.collect(),
         notes,
+        alignment: predictor.preparation().making.alignment(),
         calibrated: network.kind().has_statistics(),
     })
 }
