@@ -25,16 +25,24 @@ pub(crate) fn changes(
 }
 
 /// Returns the configuration of a built-in experiment or a file, with all changes, and its name.
+/// Paths in the file are relative to its folder, paths of changes to the working directory.
 pub(crate) fn config(name: &str, changes: &[Override]) -> Result<(Config, String), Failure> {
-    let (config, name) = if let Some(preset) = Preset::find(name) {
-        (preset.config(changes)?, name.to_owned())
-    } else {
-        let path = Path::new(name);
-        let text = std::fs::read_to_string(path).map_err(|error| unreadable(name, &error))?;
-        let stem = path.file_stem().map_or_else(|| "run".into(), |stem| stem.to_string_lossy().into_owned());
-        (Config::parse(&text, name, changes)?, stem)
-    };
-    Ok((with_absolute_paths(config)?, name))
+    if let Some(preset) = Preset::find(name) {
+        return Ok((with_absolute_paths(preset.config(changes)?)?, name.to_owned()));
+    }
+    let path = Path::new(name);
+    let text = std::fs::read_to_string(path).map_err(|error| unreadable(name, &error))?;
+    let stem = path.file_stem().map_or_else(|| "run".into(), |stem| stem.to_string_lossy().into_owned());
+    let mut config = Config::parse(&text, name, changes)?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let changed = |key: &str| changes.iter().any(|change| change.is_of(&["data", key]));
+    if let (Source::Definition(file) | Source::Npz(file), false) = (config.data.source()?, changed("name")) {
+        config.data.name = folder.join(file).to_string_lossy().into_owned();
+    }
+    if !changed("root") {
+        config.data.root = config.data.root.map(|root| folder.join(root));
+    }
+    Ok((with_absolute_paths(config)?, stem))
 }
 
 /// Makes paths absolute, because a run may be resumed from any folder.

@@ -6,7 +6,6 @@
 //! error: a sentence and a hint, or one line of JSON with `--format json`.
 
 mod chosen;
-mod counted;
 mod failure;
 mod interrupt;
 mod outcome;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use crate::covariance::Cause;
+use crate::dataset::UnknownKey;
 use crate::fetch::FetchFault;
 use crate::npz::NpzFault;
 use crate::prepare::window_name;
@@ -271,6 +272,23 @@ pub enum Error {
         path: PathBuf,
         /// The fault.
         reason: String,
+    },
+    /// A dataset definition has an unknown key.
+    #[error(
+        "unknown key `{key}` in {path}, line {line}, column {column}",
+        key = unknown.key, path = path.display(), line = unknown.line, column = unknown.column
+    )]
+    UnknownKey {
+        /// The file.
+        path: PathBuf,
+        /// The key and its place.
+        unknown: Box<UnknownKey>,
+    },
+    /// A configuration of an experiment is used as a dataset definition.
+    #[error("{path} is the configuration of an experiment, not the definition of a dataset", path = path.display())]
+    Configuration {
+        /// The file.
+        path: PathBuf,
     },
     /// The dataset is not built in.
     #[error("there is no dataset `{name}`")]

@@ -41,6 +41,11 @@ impl Error {
             Self::UnknownDataset { known, .. } => Some(format!(
                 "there are {known}; a definition of your own is a file whose name ends in .toml"
             )),
+            Self::UnknownKey { unknown, .. } => Some(unknown.hint()),
+            Self::Configuration { path } => Some(format!(
+                "start it with `fedspd run {}`; the chapter \"Dataset definition\" of the book lists the keys of a definition",
+                path.display()
+            )),
             Self::NoSubject { known, .. } => Some(format!("known subjects: {}", known.join(", "))),
             Self::Missing { .. } => {
                 Some("say where the files are with --root, or download them with `fedspd data fetch`".into())

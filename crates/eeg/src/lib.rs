@@ -13,7 +13,6 @@
 //! run in SIMD lanes across channels, a trial is a slice, and a covariance is one matrix product.
 
 mod about;
-mod counted;
 mod covariance;
 pub mod dataset;
 mod epochs;
@@ -25,6 +24,7 @@ mod hint;
 mod inspect;
 mod names;
 mod natural_order;
+mod nearest;
 pub mod npz;
 mod number;
 mod preparation;
@@ -50,6 +50,7 @@ pub use error::Error;
 pub use expansion::Expansion;
 pub use inspect::{ChannelLook, Inspection};
 pub use natural_order::natural_order;
+pub use nearest::nearest;
 pub use preparation::{
     Alignment, AlignmentFit, Branch, ContentKind, Difference, IIR, Making, Preparation, Recipe,
 };

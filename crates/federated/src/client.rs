@@ -177,8 +177,8 @@ impl<T: Real, M: Model<T>> Client<'_, T, M> {
         let reply = reply.map_err(|error| error.to_string())?;
         let values = training.parameters();
         state.local = self.scopes.local(values).into_iter().map(T::to_f64).collect();
-        if let Some(value) = state.local.iter().find(|value| !value.is_finite()) {
-            return Err(format!("a local parameter became {value}"));
+        if let Some(&value) = state.local.iter().find(|value| !value.is_finite()) {
+            return Err(Error::Diverged { what: "a local parameter", value }.to_string());
         }
         Ok((reply, state))
     }

@@ -20,6 +20,7 @@
 pub mod atomic;
 mod confusion;
 mod count;
+mod counted;
 mod csv;
 mod error;
 mod event;
@@ -38,6 +39,7 @@ mod trial_facts;
 mod unit;
 
 pub use confusion::{Confusion, ConfusionFault};
+pub use counted::counted;
 pub use csv::{CsvFault, csv_field};
 pub use error::{Error, disk_hint};
 pub use event::{DroppedClient, Event, LayerReport, Metric, Round};

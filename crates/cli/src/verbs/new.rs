@@ -35,11 +35,14 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     )?)
 }
 
-/// Returns the failure to write a file. An existing file is the user's to move; other causes are
-/// the machine's.
+/// Returns the failure to write a file or folder. An existing one is the user's to move; other
+/// causes are the machine's.
 pub(super) fn unwritten(path: &Path, error: std::io::Error) -> Failure {
     if error.kind() == std::io::ErrorKind::AlreadyExists {
-        return Failure::Usage(format!("{} cannot be written: {error}", path.display()));
+        let path = path.display();
+        return Failure::Usage(format!(
+            "{path} exists already, and nothing is overwritten: choose another name, or delete it first"
+        ));
     }
     Failure::from(fedspd_run::Error::File { path: path.to_owned(), source: error })
 }

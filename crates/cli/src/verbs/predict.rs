@@ -144,5 +144,11 @@ fn table(predictions: &Predictions) -> String {
 
 /// Returns the path of a model; for a run folder, that of its only model.
 fn model(path: &Path) -> Result<PathBuf, Failure> {
+    if path.extension().is_some_and(|extension| extension == "npz") {
+        let path = path.display();
+        return Err(Failure::Usage(format!(
+            "{path} is not a model: a model is a .safetensors file or a run folder; pass data with --data {path}"
+        )));
+    }
     Ok(if path.is_dir() { model_of_run(path)? } else { path.to_owned() })
 }

@@ -12,6 +12,7 @@ use crate::failure::Failure;
 use crate::progress::Bar;
 use crate::rounds::Display;
 use crate::table::Table;
+use crate::warning::warn;
 use crate::{chosen, interrupt, outcome};
 
 /// Arguments of `fedspd run`.
@@ -88,7 +89,8 @@ fn list(format: Format, out: &mut impl Write) -> Result<(), Failure> {
 }
 
 fn forecast(experiment: &Experiment, format: Format, out: &mut impl Write) -> Result<(), Failure> {
-    let forecast = Forecast::new(experiment)?;
+    let (forecast, warnings) = (Forecast::new(experiment)?, experiment.warnings()?);
+    warn(&warnings);
     let classes = &experiment.dataset.about().classes;
     if format == Format::Json {
         return write_json(
@@ -97,6 +99,7 @@ fn forecast(experiment: &Experiment, format: Format, out: &mut impl Write) -> Re
                 "shards": forecast.shards, "classes": classes, "rounds": forecast.rounds, "participants": forecast.participants, "parameters": forecast.parameters,
                 "shared": forecast.shared, "bytes_per_round": forecast.bytes_per_round, "data_bytes": forecast.data_bytes, "state_bytes": forecast.state_bytes,
                 "reply_bytes": forecast.reply_bytes, "seconds": forecast.seconds,
+                "warnings": warnings,
             }),
         );
     }

@@ -50,6 +50,7 @@ pages! {
     compare: "compare.md",
     python: "python.md",
     configuration: "configuration.md",
+    definition: "definition.md",
     the_run_folder: "run-folder.md",
     speed: "speed.md",
     limits: "limits.md",

@@ -3,8 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::id::{Id, id, ids};
+use super::keys::{UnknownKey, line_and_column};
 use super::{Ids, Pattern, Selection};
 use crate::Error;
 use crate::fetch::Checksum;
@@ -20,7 +23,7 @@ const MOST_PADDING: usize = 10_000;
 const LONGEST: f64 = 1e4;
 
 /// The definition of a dataset: its files, their content, and its trials.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Definition {
     /// Its name on the command line.
@@ -36,13 +39,23 @@ pub struct Definition {
     pub citations: Vec<String>,
     /// The format of the files.
     pub format: Format,
-    /// Their paths under the root, such as `S{subject:3}/S{subject:3}R{run:2}.edf`.
+    /// Their paths under the root, such as `S{subject:3}/S{subject:3}R{run:2}.edf`. `{subject}`,
+    /// `{session}` and `{run}` stand for letters and digits, `{run:2}` for a number with leading
+    /// zeros to two digits.
+    #[schemars(with = "String")]
     pub files: Pattern,
-    /// The subjects; if absent, all subjects with files.
+    /// The subjects, such as "1-10,12"; if absent, all subjects with files.
+    #[schemars(with = "Option<String>")]
     pub subjects: Option<Selection>,
-    /// The sessions, in this order; if absent, all sessions found, by name.
+    /// The sessions, in this order; if absent, all sessions found, by name. A whole number stands
+    /// for its plain decimal text: `4` is "4", not "04".
+    #[serde(default, deserialize_with = "ids")]
+    #[schemars(with = "Option<Vec<Id>>")]
     pub sessions: Option<Vec<String>>,
-    /// The runs, in this order; if absent, all runs found, by name.
+    /// The runs, in this order; if absent, all runs found, by name. Texts or whole numbers, such as
+    /// `[3, 7, 11]`.
+    #[serde(default, deserialize_with = "ids")]
+    #[schemars(with = "Option<Vec<Id>>")]
     pub runs: Option<Vec<String>>,
     /// The sampling rate that every file must have, in hertz.
     pub sfreq: f64,
@@ -58,6 +71,7 @@ pub struct Definition {
     /// Start and end of a trial in seconds after its event, both included.
     pub interval: [f64; 2],
     /// The pass band of the filter.
+    #[schemars(with = "[f64; 2]")]
     pub band: Band,
     /// The events that begin trials, and their classes.
     pub events: Vec<EventTable>,
@@ -65,8 +79,12 @@ pub struct Definition {
     #[serde(default)]
     pub excluded: Vec<Excluded>,
     /// The layout of MATLAB files.
+    #[serde(default)]
+    #[schemars(with = "MatLayout")]
     pub mat: Option<MatLayout>,
     /// The download source of the files.
+    #[serde(default)]
+    #[schemars(with = "Source")]
     pub source: Option<Source>,
     /// The SHA-256 of each file, by its path below the root, in hexadecimal digits.
     #[serde(skip)]
@@ -74,7 +92,7 @@ pub struct Definition {
 }
 
 /// The format of files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Format {
     /// EDF, EDF+, BDF or BDF+: continuous, with annotations.
@@ -84,20 +102,24 @@ pub enum Format {
 }
 
 /// Classes by annotation (or by label in MATLAB files).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EventTable {
-    /// The runs of this table; all if absent.
+    /// The runs of this table; all if absent. Texts or whole numbers.
+    #[serde(default, deserialize_with = "ids")]
+    #[schemars(with = "Option<Vec<Id>>")]
     pub runs: Option<Vec<String>>,
     /// The class of each annotation.
     pub classes: BTreeMap<String, String>,
 }
 
 /// An excluded subject.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Excluded {
-    /// The subject.
+    /// The subject: a text or a whole number.
+    #[serde(deserialize_with = "id")]
+    #[schemars(with = "Id")]
     pub subject: String,
     /// The reason.
     pub reason: String,
@@ -108,7 +130,7 @@ pub struct Excluded {
 
 /// The layout of a MATLAB file. As in MOABB, trials are de-meaned channel by channel and joined to
 /// one recording with zeros between them.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MatLayout {
     /// The name of the signal array, channels x samples x trials.
@@ -122,7 +144,7 @@ pub struct MatLayout {
 }
 
 /// The download source of files.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
     /// The prefix of the address of each file, for files that are downloaded one by one.
@@ -138,7 +160,7 @@ pub struct Source {
 }
 
 /// A zip archive of recordings.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Archive {
     /// Its download address.
@@ -159,7 +181,15 @@ impl Definition {
     /// [`Error::Definition`] with the faulty line.
     pub fn parse(path: &Path, text: &str) -> Result<Self, Error> {
         let fault = |reason: String| Error::Definition { path: path.to_owned(), reason };
-        let definition: Self = toml::from_str(text).map_err(|error| fault(with_line(text, &error)))?;
+        let definition: Self = toml::from_str(text).map_err(|error| {
+            if is_configuration(text) {
+                return Error::Configuration { path: path.to_owned() };
+            }
+            match UnknownKey::find(text) {
+                Some(unknown) => Error::UnknownKey { path: path.to_owned(), unknown: Box::new(unknown) },
+                None => fault(with_place(text, &error)),
+            }
+        })?;
         definition.check().map_err(fault)?;
         Ok(definition)
     }
@@ -203,10 +233,14 @@ impl Definition {
         if end - start > LONGEST {
             return Err(format!("`interval` is {:e} s long; it must be at most {LONGEST:e} s", end - start));
         }
-        let Band { low, high } = self.band;
-        if !(low > 0.0 && low < high && high < self.sfreq / 2.0) {
-            let nyquist = self.sfreq / 2.0;
-            return Err(format!("`band` is [{low}, {high}]; it must lie between 0 and {nyquist} Hz"));
+        let (Band { low, high }, nyquist) = (self.band, self.sfreq / 2.0);
+        if let Some(rule) = self.band.fault() {
+            return Err(format!("`band` is [{low}, {high}]; {rule}"));
+        }
+        if !(high < nyquist) {
+            return Err(format!(
+                "`band` is [{low}, {high}]; it must end below {nyquist} Hz, half of `sfreq`"
+            ));
         }
         if self.events.iter().all(|table| table.classes.is_empty()) {
             return Err("`events` names no class".into());
@@ -319,11 +353,18 @@ impl Definition {
     }
 }
 
-/// The message of a TOML error with its line number, on one line.
-fn with_line(text: &str, error: &toml::de::Error) -> String {
+/// The message of a TOML error with its line and column, on one line.
+fn with_place(text: &str, error: &toml::de::Error) -> String {
     let message = error.message().lines().collect::<Vec<_>>().join(" ");
-    match error.span() {
-        Some(span) => format!("line {}: {message}", text[..span.start].matches('\n').count() + 1),
-        None => message,
-    }
+    error.span().map_or(message.clone(), |span| {
+        let (line, column) = line_and_column(text, span.start);
+        format!("line {line}, column {column}: {message}")
+    })
+}
+
+/// Whether a text is the configuration of an experiment.
+fn is_configuration(text: &str) -> bool {
+    text.parse::<toml::Table>().is_ok_and(|table| {
+        table.get("data").is_some_and(toml::Value::is_table) && !table.contains_key("files")
+    })
 }

@@ -3,11 +3,14 @@
 
 mod definition;
 mod files;
+mod id;
+mod keys;
 mod pattern;
 mod registry;
 mod selection;
 
 pub use definition::{Archive, Definition, EventTable, Excluded, Format, MatLayout, Source};
+pub use keys::{UnknownKey, line_and_column};
 pub use pattern::{Ids, Pattern};
 pub use registry::{built_in, definition};
 pub use selection::Selection;

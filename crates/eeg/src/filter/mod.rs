@@ -22,6 +22,17 @@ pub struct Band {
     pub high: f64,
 }
 
+impl Band {
+    /// Returns the rule that the edges break, if any.
+    pub fn fault(self) -> Option<&'static str> {
+        let Self { low, high } = self;
+        if !(low > 0.0) {
+            return Some("its lower edge must be above 0 Hz");
+        }
+        if low < high { None } else { Some("its lower edge must come first") }
+    }
+}
+
 impl From<[f64; 2]> for Band {
     fn from([low, high]: [f64; 2]) -> Self {
         Self { low, high }

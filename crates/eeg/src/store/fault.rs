@@ -1,9 +1,9 @@
 //! Faults of prepared data.
 
+use fedspd_run::counted;
 use thiserror::Error;
 
 use super::unit::{OF_COVARIANCES, OF_TRIALS};
-use crate::counted::counted;
 use crate::names::list;
 
 /// Faults of a file with prepared data.

@@ -459,7 +459,15 @@ events = [{ classes = { T1 = "one" } }]
         ),
         ("sfreq = 160", "sfreq = 0", "mine.toml: `sfreq` is 0e0; it must be positive, at most 1e6"),
         ("[0, 3]", "[3, 3]", "mine.toml: `interval` is [3, 3]; it must begin before it ends"),
-        ("[8, 32]", "[8, 80]", "mine.toml: `band` is [8, 80]; it must lie between 0 and 80 Hz"),
+        ("[8, 32]", "[8, 80]", "mine.toml: `band` is [8, 80]; it must end below 80 Hz, half of `sfreq`"),
+        ("[8, 32]", "[32, 8]", "mine.toml: `band` is [32, 8]; its lower edge must come first"),
+        ("[8, 32]", "[0, 32]", "mine.toml: `band` is [0, 32]; its lower edge must be above 0 Hz"),
+        ("\"edf\"", "5", "mine.toml: line 2, column 10: wanted string or table"),
+        (
+            "sfreq = 160",
+            "sfreq =",
+            "mine.toml: line 4, column 8: string values must be quoted, expected literal string",
+        ),
         ("{ T1 = \"one\" }", "{}", "mine.toml: `events` names no class"),
         (
             "sfreq = 160",
@@ -494,16 +502,96 @@ events = [{ classes = { T1 = "one" } }]
         message("sfreq = 160", excluded),
         "mine.toml: `excluded` names subject 08, not one of `subjects`"
     );
-    let unknown = message("sfreq = 160", "sfrq = 160");
-    assert!(
-        unknown.starts_with("mine.toml: line 4: unknown field `sfrq`, expected one of `name`, ")
-            && unknown.lines().count() == 1,
-        "{unknown}"
-    );
     let files = message("S{subject}", "S{run}");
     assert!(files.contains("`files` must have the placeholder {subject}"), "{files}");
     assert_eq!(definition("physionet").unwrap_err().to_string(), "there is no dataset `physionet`");
     assert!(matches!(definition("nowhere/mine.toml").unwrap_err(), Error::File { .. }));
+}
+
+const STUDY: &str = r#"name = "mine"
+format = "edf"
+files = "S{subject:3}R{run:2}.edf"
+sfreq = 160
+interval = [0, 3]
+band = [8, 32]
+[[events]]
+classes = { T1 = "one" }
+"#;
+
+/// Unknown keys have their place and the nearest key, in every table.
+#[test]
+fn unknown_keys_of_definitions_are_named_with_their_place() {
+    let tables = [
+        ("sfrq = 160\n", "sfrq", "line 1, column 1", "did you mean `sfreq`? the top-level keys are band, "),
+        ("  zzz = 1\n", "zzz", "line 1, column 3", "the top-level keys are band, "),
+    ];
+    let refused = |text: &str| Definition::parse(Path::new("mine.toml"), text).unwrap_err();
+    for (line, key, place, hint) in tables {
+        let error = refused(&(line.to_owned() + STUDY));
+        assert_eq!(error.to_string(), format!("unknown key `{key}` in mine.toml, {place}"));
+        assert!(error.hint().unwrap().starts_with(hint), "{:?}", error.hint());
+    }
+    for (lines, key, place, hint) in [
+        (
+            "run = [3]\n",
+            "events.run",
+            "line 9, column 1",
+            "did you mean `runs`? the keys of [events] are classes, runs",
+        ),
+        (
+            "[[excluded]]\nsubjct = 3\n",
+            "excluded.subjct",
+            "line 10, column 1",
+            "did you mean `subject`? the keys of [excluded] are reason, subject, unless_resampled",
+        ),
+        (
+            "[source]\narchives = [{ adress = 1 }]\n",
+            "source.archives.adress",
+            "line 10, column 15",
+            "the keys of [source.archives] are name, sha256, subjects, url",
+        ),
+        (
+            "[mat]\npading = 3\n",
+            "mat.pading",
+            "line 10, column 1",
+            "did you mean `padding`? the keys of [mat] are channels, data, labels, padding",
+        ),
+    ] {
+        let error = refused(&(STUDY.to_owned() + lines));
+        assert_eq!(error.to_string(), format!("unknown key `{key}` in mine.toml, {place}"));
+        assert_eq!(error.hint().unwrap(), hint);
+    }
+    let error = refused("[data]\nname = \"sample\"\n");
+    assert_eq!(
+        error.to_string(),
+        "mine.toml is the configuration of an experiment, not the definition of a dataset"
+    );
+    assert_eq!(
+        error.hint().unwrap(),
+        "start it with `fedspd run mine.toml`; the chapter \"Dataset definition\" of the book lists the keys of a definition"
+    );
+}
+
+/// A whole number stands for its plain decimal text.
+#[test]
+fn ids_in_definitions_may_be_whole_numbers() {
+    let parse = |text: &str| Definition::parse(Path::new("mine.toml"), text);
+    let with = |runs: &str, sessions: &str, subject: &str| {
+        let study = STUDY
+            .replace("R{run", "N{session}R{run")
+            .replace("[[events]]", &format!("[[events]]\nruns = {runs}"));
+        parse(&format!(
+            "runs = {runs}\nsessions = {sessions}\n{study}[[excluded]]\nsubject = {subject}\nreason = \"none\"\n"
+        ))
+    };
+    let numbers = with("[3, 7, 11]", "[1, 2]", "5").unwrap();
+    assert_eq!(numbers, with("[\"3\", \"7\", \"11\"]", "[\"1\", \"2\"]", "\"5\"").unwrap());
+    assert_eq!(numbers, with("[3, \"7\", 11]", "[1, 2]", "5").unwrap());
+    assert_ne!(numbers, with("[\"03\", 7, 11]", "[1, 2]", "5").unwrap(), "leading zeros matter");
+    assert_eq!(
+        with("[3]", "[1.5]", "5").unwrap_err().to_string(),
+        "mine.toml: line 2, column 12: expected a text or a whole number"
+    );
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Conflicts between values.
 
+use fedspd_eeg::filter::Band;
+
 use super::error::ConfigError;
 use super::place::Place;
 use super::tree::Node;
@@ -53,9 +55,7 @@ pub(crate) fn check_interval(path: &[&str], name: &str, [start, end]: [f64; 2]) 
 
 /// Checks that a band of frequencies begins above 0 Hz and before it ends.
 pub(crate) fn check_band(path: &[&str], name: &str, [low, high]: [f64; 2]) -> Result<(), Conflict> {
-    if !(low > 0.0) {
-        let rule = "its lower edge must be above 0 Hz";
-        return Err(Conflict::new(path, format!("`{name}` is [{low}, {high}]"), rule));
-    }
-    check_interval(path, name, [low, high])
+    let Some(rule) = Band { low, high }.fault() else { return Ok(()) };
+    let conflict = Conflict::new(path, format!("`{name}` is [{low}, {high}]"), rule);
+    Err(if high > 0.0 && high < low { conflict.hint(format!("write [{high}, {low}]")) } else { conflict })
 }

@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use fedspd_eeg::dataset::Selection;
+use fedspd_eeg::nearest;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::conflict::{Conflict, check_band, check_interval};
 use super::error::ConfigError;
-use super::nearest::nearest;
 use super::place::Place;
 use super::source::Source;
 
@@ -17,11 +17,11 @@ use super::source::Source;
 #[serde(deny_unknown_fields)]
 pub struct Data {
     /// Data source: `sample`, `generated`, a built-in dataset, or the path of a definition (.toml)
-    /// or of prepared data (.npz).
+    /// or of prepared data (.npz). A path in a file is relative to the folder of that file.
     #[schemars(extend("format" = "source"))]
     pub name: String,
-    /// Folder with the recordings. Default: the folder of `fedspd data fetch`, or the folder of the
-    /// definition.
+    /// Folder with the recordings, relative to the folder of the configuration. Default: the folder
+    /// of `fedspd data fetch`, or the folder of the definition.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub root: Option<PathBuf>,

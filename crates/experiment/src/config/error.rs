@@ -33,6 +33,12 @@ pub enum ConfigError {
         /// Place of the fault.
         place: Box<Place>,
     },
+    /// The definition of a dataset is used as a configuration.
+    #[error("{file} is the definition of a dataset, not the configuration of an experiment")]
+    Definition {
+        /// The file.
+        file: String,
+    },
     /// An unknown key.
     #[error("unknown key `{key}` in {place}")]
     UnknownKey {
@@ -116,6 +122,9 @@ impl ConfigError {
             Self::Version { .. } => {
                 Some(format!("update fedspd, or write the file for version {NEWEST_VERSION}"))
             }
+            Self::Definition { file } => Some(format!(
+                "convert its recordings with `fedspd data prepare {file} --out DATA.npz`, or name it in a configuration: data.name = {file:?}"
+            )),
             Self::UnknownKey { nearest, table, choices, .. } => {
                 let keys = choices.join(", ");
                 let keys = match table.as_str() {

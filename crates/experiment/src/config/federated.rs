@@ -1,5 +1,6 @@
 //! `[federated]`: clients, rounds and aggregation.
 
+use fedspd_eeg::nearest;
 use fedspd_federated::MethodName;
 pub use fedspd_federated::{Aggregation, OnFailure, Weighting};
 use schemars::JsonSchema;
@@ -8,7 +9,6 @@ use serde::{Deserialize, Serialize};
 use super::clients::Clients;
 use super::conflict::Conflict;
 use super::epochs_local::EpochsLocal;
-use super::nearest::nearest;
 use super::tree::key_path;
 
 /// Clients, rounds and aggregation.

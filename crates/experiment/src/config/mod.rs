@@ -24,7 +24,6 @@ mod epochs_local;
 mod error;
 mod federated;
 mod model;
-mod nearest;
 mod overrides;
 mod place;
 mod rules;
@@ -160,6 +159,10 @@ impl Config {
     pub fn parse(text: &str, file: &str, overrides: &[Override]) -> Result<Self, ConfigError> {
         let rules = Rules::new(Self::schema());
         let mut root = Node::parse(&Lines::new(file, text))?;
+        if ["files", "events"].iter().all(|key| root.find(&[key]).is_some()) && root.find(&["data"]).is_none()
+        {
+            return Err(ConfigError::Definition { file: file.to_owned() });
+        }
         for replaced in overrides {
             replaced.apply(&mut root, &rules);
         }

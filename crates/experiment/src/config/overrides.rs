@@ -31,7 +31,7 @@ impl Override {
     }
 
     /// Whether it sets this key or a table that contains it.
-    pub(crate) fn is_of(&self, key: &[&str]) -> bool {
+    pub fn is_of(&self, key: &[&str]) -> bool {
         self.path.len() <= key.len() && self.path.iter().zip(key).all(|(step, other)| step == other)
     }
 

@@ -1,15 +1,14 @@
 //! Rules for single values: known keys, types, choices and ranges. They come from the JSON Schema
 //! of the types, so editors and the parser apply the same rules.
 
-use fedspd_eeg::Estimator;
 use fedspd_eeg::dataset::Selection;
+use fedspd_eeg::{Estimator, nearest};
 use serde_json::Value as Json;
 use toml::Value;
 
 use super::covariance::ESTIMATORS;
 use super::data::unknown_source;
 use super::error::ConfigError;
-use super::nearest::nearest;
 use super::seeds::Seeds;
 use super::source::Source;
 use super::tree::{Kind, Node, item_path, key_path};

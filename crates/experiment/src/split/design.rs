@@ -87,11 +87,15 @@ impl Design {
     /// Returns the warnings before training: subjects without a client, and clients without scores.
     pub(crate) fn warnings(&self, config: &Config) -> Vec<String> {
         let mut warnings = Vec::new();
-        if !self.unused.is_empty() {
-            warnings.push(format!(
+        match &self.unused[..] {
+            [] => {}
+            [subject] => {
+                warnings.push(format!("no client has the subject {subject}: its trials are not used"));
+            }
+            subjects => warnings.push(format!(
                 "no client has the subjects {}: their trials are not used",
-                self.unused.join(", ")
-            ));
+                subjects.join(", ")
+            )),
         }
         let clients = self.clients.iter().zip(&self.shards);
         let clients =

@@ -8,7 +8,7 @@
 //! | `cohort` | clients that train one model together |
 //! | `seed`, `run` | all rounds of a seed, all seeds of a run |
 //! | `series`, `reproduction`, `sweep` | several runs |
-//! | `forecast` | `--dry-run` |
+//! | `forecast`, `warnings` | `--dry-run` |
 
 mod cohort;
 mod experiment;
@@ -21,6 +21,7 @@ mod seed;
 mod series;
 pub(crate) mod settings;
 pub mod sweep;
+mod warnings;
 
 pub use experiment::Experiment;
 pub(crate) use experiment::{Inputs, in_pool, threads};

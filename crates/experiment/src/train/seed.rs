@@ -99,13 +99,8 @@ impl<'a, T: Real, N: Architecture<T>> SeedRun<'a, T, N> {
         if let Some(recorder) = recorder.as_deref_mut() {
             history.open(recorder)?;
         }
-        for warning in self.design.warnings(config) {
+        for warning in self.warnings(&mut cohorts, &mut workers)? {
             warn(recorder.as_deref_mut().filter(|_| !resumed), observer, &warning)?;
-        }
-        for cohort in &mut cohorts {
-            for warning in cohort.federation.check(&mut workers)? {
-                warn(recorder.as_deref_mut().filter(|_| !resumed), observer, &warning)?;
-            }
         }
         while history.done() < history.rounds && cohorts.iter().any(|cohort| cohort.active) {
             if observer.interrupted() {
@@ -155,6 +150,27 @@ impl<'a, T: Real, N: Architecture<T>> SeedRun<'a, T, N> {
         let (count, each) = if alone { (1, threads) } else { (threads.min(clients), 1) };
         let workers = (0..count).map(|_| Worker::new(self.network, config.train.batch, each));
         Ok(workers.collect::<Result<_, _>>()?)
+    }
+
+    /// Returns the warnings before the first round, without training.
+    pub(crate) fn warnings_before(&self) -> Result<Vec<String>, Error> {
+        let (config, pooled) = (&self.experiment.config, self.design.pooled());
+        let mut cohorts =
+            Cohort::all(config, self.network, &self.examples, &self.design, &pooled, self.unit.seed)?;
+        self.warnings(&mut cohorts, &mut self.workers()?)
+    }
+
+    /// Returns the warnings about the split and about the trials of each client.
+    fn warnings(
+        &self,
+        cohorts: &mut [Cohort<'_, T, N>],
+        workers: &mut [Worker<'_, T, N>],
+    ) -> Result<Vec<String>, Error> {
+        let mut warnings = self.design.warnings(&self.experiment.config);
+        for cohort in cohorts {
+            warnings.extend(cohort.federation.check(workers)?);
+        }
+        Ok(warnings)
     }
 
     /// Trains one round of every cohort. A single cohort uses all workers, several use one each.

@@ -427,8 +427,8 @@ fn contradictions() {
     all_are_as_written(&[
         file(
             "data.band = [32, 8]",
-            "`data.band` is [32, 8] in bad.toml, line 2, column 13; it must begin before it ends",
-            "",
+            "`data.band` is [32, 8] in bad.toml, line 2, column 13; its lower edge must come first",
+            "write [8, 32]",
         ),
         file(
             "data.band = [0, 8]",

@@ -7,10 +7,10 @@ use clap::Args;
 use fedspd_eeg::read::{FileKind, MatFile};
 use fedspd_eeg::store::{Loaded, Prepared, load};
 use fedspd_eeg::{ChannelLook, Inspection, QualitySummary};
+use fedspd_run::counted;
 use serde_json::{Value, json};
 
 use super::{Format, quality_json, with_making, write_json};
-use crate::counted::counted;
 use crate::failure::Failure;
 use crate::printable::printable;
 use crate::table::Table;

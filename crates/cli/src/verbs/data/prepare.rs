@@ -11,10 +11,10 @@ use fedspd_eeg::filter::Band;
 use fedspd_eeg::prepare::{Features, LeftOut, Plan, PlanOptions};
 use fedspd_eeg::{About, Alignment, Dropped, Estimator, QualitySummary, SQUARE_MICROVOLTS, Trials};
 use fedspd_manifold::SpdMetric;
+use fedspd_run::counted;
 use serde_json::{Value, json};
 
 use super::{Chosen, Format, quality_json, report, with_making, write_json};
-use crate::counted::counted;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::printable::printable;
@@ -50,7 +50,7 @@ pub(crate) struct Arguments {
     z_score: bool,
     /// Frequency band in hertz, such as 8-32, instead of the dataset's. Several bands give several
     /// covariances per trial.
-    #[arg(long = "band", value_parser = pair, value_name = "LOW-HIGH")]
+    #[arg(long = "band", value_parser = band, value_name = "LOW-HIGH")]
     bands: Vec<[f64; 2]>,
     /// Time window in seconds after the cue, such as 0.5-1 or -0.5..0.5. It excludes its last
     /// sample. Exception: a window over the whole trial includes its last sample. Several windows
@@ -110,6 +110,12 @@ fn pair(text: &str) -> Result<[f64; 2], String> {
     let numbers = parts.and_then(|(a, b)| Some([a.parse().ok()?, b.parse().ok()?]));
     numbers
         .ok_or_else(|| "write two numbers with a dash or two dots between, such as 8-32 or -0.5..0.5".into())
+}
+
+/// Parses a frequency band.
+fn band(text: &str) -> Result<[f64; 2], String> {
+    let edges = pair(text)?;
+    Band::from(edges).fault().map_or(Ok(edges), |rule| Err(rule.to_owned()))
 }
 
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {

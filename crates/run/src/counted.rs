@@ -1,7 +1,7 @@
 //! Counts with their nouns.
 
-/// Returns a count with its noun: `1 trial`, `2 trials`.
-pub(crate) fn counted(count: usize, noun: &str) -> String {
+/// Returns a count with its noun: `1 subject`, `2 subjects`.
+pub fn counted(count: usize, noun: &str) -> String {
     let plural = match noun.strip_suffix('y') {
         _ if count == 1 => return format!("1 {noun}"),
         Some(stem) => format!("{stem}ies"),

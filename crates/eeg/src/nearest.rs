@@ -4,7 +4,7 @@
 ///
 /// Up to a third of the letters may differ; two swapped neighbours count once. A word of three
 /// letters or more may also be the beginning of a candidate.
-pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let plain = |text: &str| text.to_lowercase().replace(['_', '-', ' '], "");
     let word = plain(word);
     candidates
