@@ -101,7 +101,7 @@ fn mistaken_files_are_recognised() {
         ),
         (
             &prepare("typo.toml"),
-            "error: unknown key `intervall` in typo.toml, line 6, column 1\n\nhint: did you mean `interval`? the top-level keys are band, channels, citations, events, excluded, files, format, interval, licence, mat, name, rename, runs, sessions, sfreq, source, subjects, title, unit\n",
+            "error: unknown key `intervall` in typo.toml, line 6, column 1\n\nhint: did you mean `interval`? the top-level keys are band, channels, citations, events, excluded, files, format, interval, licence, mat, name, reference, rename, runs, sessions, sfreq, source, subjects, title, unit\n",
         ),
     ];
     for (arguments, message) in cases {

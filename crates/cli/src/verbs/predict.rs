@@ -7,11 +7,10 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use fedspd_eeg::dataset::Selection;
 use fedspd_experiment::{Calibration, NewData, Predictions, Predictor, model_of_run};
-use fedspd_run::{atomic, csv_field};
+use fedspd_run::{atomic, counted, csv_field};
 use serde_json::json;
 
 use super::data::{Format, write_json};
-use crate::counted::counted;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::progress::{Bar, Shown};

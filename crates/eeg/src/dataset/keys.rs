@@ -54,7 +54,7 @@ impl Definition {
 }
 
 /// Returns line and column of the byte at an offset, both counted from one.
-pub fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
+pub(super) fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
     let before = text.get(..offset).unwrap_or(text);
     let column = before.rsplit('\n').next().unwrap_or(before).chars().count() + 1;
     (before.matches('\n').count() + 1, column)

@@ -10,7 +10,7 @@ mod registry;
 mod selection;
 
 pub use definition::{Archive, Definition, EventTable, Excluded, Format, MatLayout, Source};
-pub use keys::{UnknownKey, line_and_column};
+pub use keys::UnknownKey;
 pub use pattern::{Ids, Pattern};
 pub use registry::{built_in, definition};
 pub use selection::Selection;
