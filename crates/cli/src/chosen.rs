@@ -39,8 +39,10 @@ pub(crate) fn config(name: &str, changes: &[Override]) -> Result<(Config, String
     if let (Source::Definition(file) | Source::Npz(file), false) = (config.data.source()?, changed("name")) {
         config.data.name = folder.join(file).to_string_lossy().into_owned();
     }
-    if !changed("root") {
-        config.data.root = config.data.root.map(|root| folder.join(root));
+    for (key, path) in [("root", &mut config.data.root), ("like", &mut config.data.like)] {
+        if let (Some(path), false) = (path, changed(key)) {
+            *path = folder.join(&*path);
+        }
     }
     Ok((with_absolute_paths(config)?, stem))
 }
