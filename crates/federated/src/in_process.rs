@@ -118,6 +118,22 @@ impl<'a, T: Real, M: Model<T>> Federation<'a, T, M> {
     /// # Errors
     /// As [`Server::submit`] and [`Server::close`]; [`Error::Network`] if validation fails.
     pub fn round(&mut self, workers: &mut [Worker<'_, T, M>], validated: bool) -> Result<Round, Error> {
+        let report = self.train(workers)?;
+        let validation = if validated {
+            self.evaluate(workers, |shard| &shard.validation)?
+        } else {
+            vec![None; self.shards.len()]
+        };
+        let validation_loss = mean_loss(validation.iter());
+        self.advance(validation_loss)?;
+        Ok(Round { report, validation, validation_loss })
+    }
+
+    /// Trains and aggregates, the first half of a round. [`Federation::advance`] must follow.
+    ///
+    /// # Errors
+    /// As [`Server::submit`] and [`Server::close`].
+    pub fn train(&mut self, workers: &mut [Worker<'_, T, M>]) -> Result<RoundReport, Error> {
         // The states before the first exchange of a round with several.
         let mut before = None;
         let report = loop {
@@ -144,14 +160,15 @@ impl<'a, T: Real, M: Model<T>> Federation<'a, T, M> {
         if let (Some(before), true) = (before, report.is_empty()) {
             self.states = before;
         }
-        let validation = if validated {
-            self.evaluate(workers, |shard| &shard.validation)?
-        } else {
-            vec![None; self.shards.len()]
-        };
-        let validation_loss = mean_loss(validation.iter());
-        self.server.advance(validation_loss)?;
-        Ok(Round { report, validation, validation_loss })
+        Ok(report)
+    }
+
+    /// Ends a round with the step of the learning rate, for callers that validate in another way.
+    ///
+    /// # Errors
+    /// As [`Server::advance`].
+    pub fn advance(&mut self, validation_loss: f64) -> Result<(), Error> {
+        self.server.advance(validation_loss)
     }
 
     /// Does the work of an exchange and submits the replies. Returns the next states of the

@@ -30,7 +30,7 @@ EEGNET = {
         {"federated.aggregation": "rl-avg", "federated.server_momentum": 0.5, "train.patience": 1, "federated.rounds": 5},
         {"federated.participation": 0.5, "federated.carry_state": "true", "federated.rounds": 5},
         {"align.kind": "riemannian", "federated.weights": "by-trials", "run.seeds": "[7]"},
-        {"split.kind": "leave-run-out", "model.precision": "f32", "federated.epochs_local": "{ default = 1, b = 3 }"},
+        {"split.kind": "leave-run-out", "split.fold": 1, "split.folds": 3, "model.precision": "f32", "federated.epochs_local": "{ default = 1, b = 3 }"},
         {"split.train": 0.75, "split.val": 0.25, "split.test": 0, "run.eval_every": 2},
         {"train.scheduler": "cosine", "run.validate_every": 2, "run.eval_every": 3, "federated.rounds": 7},
         EEGNET,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use fedspd_eeg::npz::NpzWriter;
 use fedspd_nn::file::{Stored, StoredParameters, load_stored};
-use fedspd_run::{Manifest, RunFolder, atomic};
+use fedspd_run::{Manifest, RunFolder, SeedShards, Shards, Unit, atomic};
 
 use crate::failure::Failure;
 
@@ -22,7 +22,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     seed: Option<u64>,
     /// Output file (default: the name of the run folder, in this folder). Several models go to
-    /// FILE-seed-0, FILE-seed-1 and so on.
+    /// FILE-seed-0, FILE-seed-1 and so on, or FILE-seed-0-fold-0 and so on.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 }
@@ -47,22 +47,22 @@ impl Target {
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
     let folder = RunFolder::open(&arguments.run)?;
     let manifest = Manifest::read(&folder.manifest())?;
-    let seeds = seeds(&manifest, arguments)?;
+    let units = units(&manifest, &Shards::read(&folder.shards())?, arguments)?;
     let target = arguments.to;
     let file = match &arguments.out {
         Some(file) => file.clone(),
         None => Path::new(&own_name(&arguments.run)?).with_extension(target.extension()),
     };
-    for &seed in &seeds {
-        let model = folder.model(seed);
+    for &unit in &units {
+        let model = folder.model(unit);
         if !model.exists() {
             let run = arguments.run.display();
             return Err(Failure::Usage(format!(
-                "{run} has no model of seed {seed}: the seed is not finished, clients trained alone, or the weights left the manifold (plain mean)"
+                "{run} has no model of {unit}: it is not finished, clients trained alone, or the weights left the manifold (plain mean)"
             )));
         }
         let stored = load_stored(&model)?;
-        let path = if seeds.len() == 1 { file.clone() } else { with_seed(&file, seed) };
+        let path = if units.len() == 1 { file.clone() } else { with_unit(&file, unit) };
         match target {
             // A model file is already a safetensors file, and its checksum was just verified.
             Target::Safetensors => atomic::write(&path, &stored.bytes)?,
@@ -73,16 +73,17 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     Ok(())
 }
 
-/// Returns the seeds whose models are exported.
-fn seeds(manifest: &Manifest, arguments: &Arguments) -> Result<Vec<u64>, Failure> {
+/// Returns the seeds and folds whose models are exported.
+fn units(manifest: &Manifest, shards: &Shards, arguments: &Arguments) -> Result<Vec<Unit>, Failure> {
+    let all = shards.seeds.iter().map(SeedShards::unit);
     match arguments.seed {
         Some(seed) if !manifest.seeds.contains(&seed) => {
             let known: Vec<String> = manifest.seeds.iter().map(ToString::to_string).collect();
             let run = arguments.run.display();
             Err(Failure::Usage(format!("{run} has no seed {seed}; its seeds are {}", known.join(", "))))
         }
-        Some(seed) => Ok(vec![seed]),
-        None => Ok(manifest.seeds.clone()),
+        Some(seed) => Ok(all.filter(|unit| unit.seed == seed).collect()),
+        None => Ok(all.collect()),
     }
 }
 
@@ -92,10 +93,10 @@ fn own_name(run: &Path) -> Result<PathBuf, Failure> {
     name.ok_or_else(|| Failure::Usage(format!("{} has no name; give --out FILE", run.display())))
 }
 
-/// Adds the seed to a file name: `a/b.npz` becomes `a/b-seed-3.npz`.
-fn with_seed(file: &Path, seed: u64) -> PathBuf {
+/// Adds seed and fold to a file name: `a/b.npz` becomes `a/b-seed-3.npz`.
+fn with_unit(file: &Path, unit: Unit) -> PathBuf {
     let mut name = file.file_stem().unwrap_or_default().to_owned();
-    name.push(format!("-seed-{seed}"));
+    name.push(format!("-{}", unit.slug()));
     if let Some(extension) = file.extension() {
         name.push(".");
         name.push(extension);
@@ -127,7 +128,8 @@ mod tests {
 
     #[test]
     fn a_seed_goes_before_the_extension() {
-        assert_eq!(with_seed(Path::new("a/b.npz"), 3), Path::new("a/b-seed-3.npz"));
-        assert_eq!(with_seed(Path::new("b"), 0), Path::new("b-seed-0"));
+        let fold = Unit { fold: Some(1), ..Unit::of_seed(3) };
+        assert_eq!(with_unit(Path::new("a/b.npz"), fold), Path::new("a/b-seed-3-fold-1.npz"));
+        assert_eq!(with_unit(Path::new("b"), 0.into()), Path::new("b-seed-0"));
     }
 }

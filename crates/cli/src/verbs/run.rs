@@ -66,7 +66,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     };
     interrupt::listen("the round", arguments.display.shown());
     let seeds = experiment.config.run.seeds.as_slice();
-    let mut rounds = arguments.display.rounds(seeds.len() * experiment.rounds() as usize);
+    let mut rounds = arguments.display.rounds(experiment.all_rounds()?);
     let (results, ended) = run_experiment(&experiment, &name, &folder, &mut rounds)?;
     rounds.bar.finish();
     outcome::write((seeds, experiment.held_out_note()), &folder, &results, ended, arguments.format, out)
@@ -96,7 +96,7 @@ fn forecast(experiment: &Experiment, format: Format, out: &mut impl Write) -> Re
         return write_json(
             out,
             &serde_json::json!({
-                "shards": forecast.shards, "classes": classes, "rounds": forecast.rounds, "participants": forecast.participants, "parameters": forecast.parameters,
+                "shards": forecast.shards, "classes": classes, "folds": forecast.folds, "rounds": forecast.rounds, "participants": forecast.participants, "parameters": forecast.parameters,
                 "shared": forecast.shared, "bytes_per_round": forecast.bytes_per_round, "data_bytes": forecast.data_bytes, "state_bytes": forecast.state_bytes,
                 "reply_bytes": forecast.reply_bytes, "seconds": forecast.seconds,
                 "warnings": warnings,
@@ -131,6 +131,7 @@ fn forecast(experiment: &Experiment, format: Format, out: &mut impl Write) -> Re
     let mut table = Table::new(1, &["quantity", "value"]);
     for (what, value) in [
         ("seeds", experiment.config.run.seeds.as_slice().len().to_string()),
+        ("folds", forecast.folds.to_string()),
         ("rounds, at most", forecast.rounds.to_string()),
         ("clients in a round", forecast.participants.to_string()),
         ("parameters", forecast.parameters.to_string()),

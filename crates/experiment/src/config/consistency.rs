@@ -9,6 +9,7 @@ use super::clients::Clients;
 use super::conflict::Conflict;
 use super::data::Generated;
 use super::source::Source;
+use super::split::SplitKind;
 use super::train::SchedulerKind;
 
 /// The largest number of generated numbers.
@@ -148,12 +149,23 @@ impl Config {
     }
 
     fn check_held_out(&self) -> Result<(), Conflict> {
+        let kind = self.split.kind;
+        if kind == SplitKind::LeaveClientOut && self.mode == Mode::Local {
+            let found = format!("`split.kind` is \"{}\" with the mode \"local\"", kind.name());
+            let rule = "a held-out client does not train, so it has no model of its own";
+            return Err(Conflict::new(&["split", "kind"], found, rule)
+                .or_at(&["mode"])
+                .hint("use `split.kind = \"leave-subject-out\"`, or another mode"));
+        }
         let Some(held_out) = &self.split.held_out_subjects else {
-            let Some(trials) = self.align.calibration else { return Ok(()) };
-            let found = format!("`align.calibration` is {trials} without `split.held_out_subjects`");
+            let Some(trials) = self.align.calibration.filter(|_| !kind.holds_out_people()) else {
+                return Ok(());
+            };
+            let found = format!("`align.calibration` is {trials} without held-out subjects");
             let rule = "only held-out subjects are calibrated";
-            return Err(Conflict::new(&["align", "calibration"], found, rule)
-                .hint("hold out some subjects, as in `split.held_out_subjects = \"9-10\"`"));
+            return Err(Conflict::new(&["align", "calibration"], found, rule).hint(
+                "hold out some subjects, as in `split.held_out_subjects = \"9-10\"` or `split.kind = \"leave-subject-out\"`",
+            ));
         };
         let at = ["split", "held_out_subjects"];
         let refuse = |id: &str, how: &str, rule: &str| {

@@ -49,6 +49,7 @@ pub use place::Place;
 pub use run::Run;
 pub use seeds::Seeds;
 pub use source::Source;
+pub(crate) use split::LEAST_FOLDS_OF_PEOPLE;
 pub use split::{Split, SplitKind};
 pub use template::template;
 pub use train::{OptimiserKind, SchedulerKind, Train};
@@ -211,6 +212,7 @@ impl Config {
     pub fn hash(&self) -> String {
         let mut config = self.clone();
         (config.run.threads, config.run.checkpoint_every) = (0, 1);
+        config.split = config.split.for_hash();
         // Runs from before these keys existed can be resumed: they behaved like the defaults, and
         // `prox_mu` selected the method.
         let known = ["validate_every = 1\n", "method = \"fedavg\"\n", "method = \"fedprox\"\n"];

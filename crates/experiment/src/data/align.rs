@@ -18,8 +18,8 @@ pub(crate) struct Subject {
 }
 
 /// Returns the subjects of all clients and the held-out ones. The reference of a subject is fitted
-/// on its training trials or on all its trials. For a held-out subject it is fitted on all trials
-/// or the first few. Labels are never used.
+/// on its training trials or on all its trials. For a held-out subject, or someone new in this fold,
+/// it is fitted on all trials or the first few. Labels are never used.
 pub(crate) fn subjects(align: &Align, about: &About, design: &Design) -> Vec<Subject> {
     let of_clients = design.clients.iter().zip(&design.shards).flat_map(|(client, shard)| {
         client.subjects.iter().map(move |subject| {
@@ -27,7 +27,12 @@ pub(crate) fn subjects(align: &Align, about: &About, design: &Design) -> Vec<Sub
                 trials.iter().copied().filter(|&trial| about.origins[trial].subject == *subject).collect()
             };
             let apply = own(&client.trials);
-            let fit = if align.fit == AlignFit::All { apply.clone() } else { own(&shard.train) };
+            let new = design.newcomers.iter().find(|newcomer| newcomer.subject == *subject);
+            let fit = match new {
+                Some(newcomer) => newcomer.fit.clone(),
+                None if align.fit == AlignFit::All => apply.clone(),
+                None => own(&shard.train),
+            };
             Subject { fit, apply }
         })
     });

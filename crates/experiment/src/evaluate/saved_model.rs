@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use fedspd_run::{Confusion, RunFolder};
+use fedspd_run::{Confusion, RunFolder, Shards};
 
 use super::predictions::Predictions;
 use crate::Error;
@@ -57,6 +57,10 @@ pub fn model_of_run(folder: &Path) -> Result<PathBuf, Error> {
     let [seed] = seeds[..] else {
         return none(format!("it has {} seeds; name one of the files in its folder `models`", seeds.len()));
     };
+    let folds = Shards::read(&folder.shards())?.seeds.len();
+    if folds > 1 {
+        return none(format!("it has {folds} folds; name one of the files in its folder `models`"));
+    }
     let model = folder.model(seed);
     if !model.is_file() {
         return none("the run is not done; resume it first".into());

@@ -67,6 +67,27 @@ impl Predicted {
     }
 }
 
+/// The prefix of metrics of a final model.
+pub(super) const FINAL: &str = "final_";
+/// The metric of the distance of a final model from the manifold.
+pub(super) const FEASIBILITY_ERROR: &str = "final_feasibility_error";
+
+/// Returns the metric of an entry of a confusion matrix.
+pub(super) fn confusion_metric(truth: &str, predicted: &str) -> String {
+    format!("confusion:{truth}:{predicted}")
+}
+
+/// The amount of detail of scores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Detail {
+    /// Scores of all trials together.
+    Main,
+    /// Also the scores of each class and of each group.
+    Groups,
+    /// Also the confusion matrix of each group, so that folds can be pooled.
+    GroupConfusions,
+}
+
 /// Confusion matrices of all trials together and of each group.
 pub(crate) struct Confusions {
     pub(crate) pooled: Confusion,
@@ -83,15 +104,26 @@ impl Confusions {
 
     /// Adds a group with its mean loss.
     pub(crate) fn add(&mut self, name: &str, loss: f64, confusion: &Confusion) -> Result<(), Error> {
-        self.pooled.merge(confusion)?;
-        self.loss += loss * confusion.total() as f64;
+        self.add_trials(loss, confusion)?;
         self.each.push((name.to_owned(), confusion.clone()));
         Ok(())
     }
 
+    /// Adds trials with their mean loss to those of all groups.
+    pub(crate) fn add_trials(&mut self, loss: f64, confusion: &Confusion) -> Result<(), Error> {
+        self.pooled.merge(confusion)?;
+        self.loss += loss * confusion.total() as f64;
+        Ok(())
+    }
+
+    /// Replaces the groups.
+    pub(crate) fn set_groups(&mut self, groups: Vec<(String, Confusion)>) {
+        self.each = groups;
+    }
+
     /// Computes the scores of a split: those of all trials with their confusion matrix, and the
-    /// mean and the worst over groups. With `in_full`, it adds each group and each class.
-    pub(crate) fn scores(&self, classes: &[String], split: &str, prefix: &str, in_full: bool) -> Vec<Score> {
+    /// mean and the worst over groups.
+    pub(crate) fn scores(&self, classes: &[String], split: &str, prefix: &str, detail: Detail) -> Vec<Score> {
         let Self { pooled, each, .. } = self;
         let mut scores = Vec::new();
         let mut add = |client: &str, metric: String, value: f64| {
@@ -105,11 +137,17 @@ impl Confusions {
         let f1: Vec<f64> = each.iter().map(|(_, confusion)| confusion.macro_f1()).collect();
         add("mean", "macro_f1".into(), f1.iter().sum::<f64>() / f1.len() as f64);
         add("worst", "macro_f1".into(), f1.iter().copied().fold(f64::NAN, f64::min));
-        for (place, &count) in pooled.counts().iter().enumerate() {
-            let (truth, predicted) = (&classes[place / classes.len()], &classes[place % classes.len()]);
-            add("pooled", format!("confusion:{truth}:{predicted}"), count as f64);
+        let counted = |confusion: &Confusion| -> Vec<(String, f64)> {
+            let pairs = confusion.counts().iter().enumerate().map(|(place, &count)| {
+                let (truth, predicted) = (&classes[place / classes.len()], &classes[place % classes.len()]);
+                (confusion_metric(truth, predicted), count as f64)
+            });
+            pairs.collect()
+        };
+        for (metric, count) in counted(pooled) {
+            add("pooled", metric, count);
         }
-        if in_full {
+        if detail != Detail::Main {
             for (class, f1) in classes.iter().zip(pooled.f1_per_class()) {
                 add("pooled", format!("f1:{class}"), f1);
             }
@@ -117,6 +155,11 @@ impl Confusions {
                 add(name, "macro_f1".into(), confusion.macro_f1());
                 add(name, "accuracy".into(), confusion.accuracy());
                 add(name, "trials".into(), confusion.total() as f64);
+                if detail == Detail::GroupConfusions {
+                    for (metric, count) in counted(confusion) {
+                        add(name, metric, count);
+                    }
+                }
             }
         }
         scores
@@ -145,7 +188,7 @@ impl RoundScores {
         let score = |metric, value| Score::pooled("validation", metric, value);
         let validated = |Validation { loss, f1 }| [score("macro_f1", f1), score("loss", loss)];
         let mut scores: Vec<Score> = validation.into_iter().flat_map(validated).collect();
-        scores.extend(test.into_iter().flat_map(|test| test.scores(classes, "test", "", false)));
+        scores.extend(test.into_iter().flat_map(|test| test.scores(classes, "test", "", Detail::Main)));
         Self { scores, validation, test_f1: test.map(|test| test.pooled.macro_f1()) }
     }
 }
@@ -156,17 +199,18 @@ impl Score {
     }
 }
 
-/// Computes the scores of the final model of a seed. `best_round` is its round if it is not the
+/// Computes the scores of the final model of a unit. `best_round` is its round if it is not the
 /// last one.
 pub(crate) fn finals(
     test: &Confusions,
     classes: &[String],
+    detail: Detail,
     feasibility: f64,
     best_round: Option<u32>,
     history: &[PastRound],
 ) -> Vec<Score> {
-    let mut finals = test.scores(classes, "test", "final_", true);
-    finals.push(Score::pooled("model", "final_feasibility_error", feasibility));
+    let mut finals = test.scores(classes, "test", FINAL, detail);
+    finals.push(Score::pooled("model", FEASIBILITY_ERROR, feasibility));
     finals.extend(best_round.map(|round| Score::pooled("model", "final_round", round.into())));
     finals.extend(best_by_validation(history));
     finals

@@ -15,5 +15,5 @@ pub(crate) use checkpoint::{
 pub(crate) use history::{History, is_due, warn};
 pub(crate) use manifest::{RunFacts, run_manifest};
 pub(crate) use recorder::{Recorder, saved_config};
-pub(crate) use results::{UnitResults, table};
+pub(crate) use results::{UnitResults, pooled, table};
 pub(crate) use round_event::round_event;

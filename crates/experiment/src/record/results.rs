@@ -3,8 +3,9 @@
 use fedspd_run::{ResultRow, ResultTable, Unit};
 
 use super::checkpoint::PastRound;
+use crate::Error;
 use crate::config::{Config, Mode};
-use crate::evaluate::Score;
+use crate::evaluate::{Score, pool_folds};
 use crate::train::settings;
 
 /// The scores of a unit.
@@ -17,7 +18,12 @@ pub(crate) struct UnitResults {
 }
 
 /// Returns the rows of all units.
-pub(crate) fn table(config: &Config, dataset: &str, align: &str, units: &[UnitResults]) -> ResultTable {
+pub(crate) fn table<'a>(
+    config: &Config,
+    dataset: &str,
+    align: &str,
+    units: impl IntoIterator<Item = &'a UnitResults>,
+) -> ResultTable {
     let server = settings::server(config);
     let aggregation = if config.mode == Mode::Federated { server.aggregation.name() } else { "none" };
     let mut rows = Vec::new();
@@ -48,4 +54,24 @@ pub(crate) fn table(config: &Config, dataset: &str, align: &str, units: &[UnitRe
         }
     }
     ResultTable { rows }
+}
+
+/// Returns the final scores of all folds together, for each seed whose folds are all done; none
+/// without folds.
+pub(crate) fn pooled(
+    classes: &[String],
+    folds: Option<usize>,
+    units: &[UnitResults],
+) -> Result<Vec<UnitResults>, Error> {
+    let Some(folds) = folds else { return Ok(Vec::new()) };
+    let mut pooled = Vec::new();
+    for done in units.chunk_by(|a, b| a.unit.seed == b.unit.seed) {
+        let finals: Vec<&[Score]> =
+            done.iter().map(|unit| &unit.finals[..]).filter(|finals| !finals.is_empty()).collect();
+        if finals.len() == folds {
+            let (unit, finals) = (Unit::of_seed(done[0].unit.seed), pool_folds(classes, &finals)?);
+            pooled.push(UnitResults { unit, rounds: Vec::new(), finals });
+        }
+    }
+    Ok(pooled)
 }

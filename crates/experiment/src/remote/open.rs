@@ -30,10 +30,25 @@ pub(super) fn only_seed(config: &Config) -> Result<u64, Error> {
             format!("`split.held_out_subjects` is {}", held_out.ids().join(", ")),
         );
     }
+    check_split(config)?;
     match config.run.seeds.as_slice() {
         &[seed] => Ok(seed),
         seeds => refuse("needs one seed", format!("`run.seeds` is {seeds:?}")),
     }
+}
+
+/// Checks that each site can split its own trials.
+pub(super) fn check_split(config: &Config) -> Result<(), Error> {
+    let split = &config.split;
+    let found = format!("`split.kind` is \"{}\"", split.kind.name());
+    let fault = if split.kind.holds_out_people() {
+        "cannot hold out people, because a site knows only its own"
+    } else if split.kind.has_folds() && (split.fold.is_none() || split.folds.is_none()) {
+        "trains one fold: set `split.fold` and `split.folds`"
+    } else {
+        return Ok(());
+    };
+    Err(Error::Remote { fault, found })
 }
 
 /// Creates the server and the manifest of its model file.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::coordinator::Coordinator;
 use super::open;
 use super::scores::{SiteScores, SplitScores};
-use crate::evaluate::{Confusions, RoundScores, Score, Validation, finals};
+use crate::evaluate::{Confusions, Detail, RoundScores, Score, Validation, finals};
 use crate::record::sealed::Magic;
 use crate::record::{
     Checkpoint, CheckpointState, FormerCheckpoint, Progress, UnitResults, round_event, same, table,
@@ -112,7 +112,8 @@ impl Coordinator {
     /// Saves the model and the results.
     fn finish(&mut self, test: &Confusions, observer: &mut (dyn Observer + Send)) -> Result<(), Error> {
         let (unit, feasibility) = (self.history.unit, self.server.feasibility_error()?);
-        let finals = finals(test, &self.facts.preparation.classes, feasibility, None, &self.history.past);
+        let classes = &self.facts.preparation.classes;
+        let finals = finals(test, classes, Detail::Groups, feasibility, None, &self.history.past);
         self.recorder.save_model(unit, |path| self.server.encode(path, &self.model), observer)?;
         let results = UnitResults { unit, rounds: self.history.past.clone(), finals: finals.clone() };
         let dataset = &self.recorder.manifest.dataset;

@@ -10,6 +10,7 @@ use fedspd_nn::{Architecture, InputShape, Seed};
 use super::cache::{Cache, InputNumbers, PreparedTrials};
 use super::identity::Identity;
 use super::introduction::{Counts, Facts, Introduction};
+use super::open;
 use super::scores::{SiteScores, SplitScores};
 use super::state::SiteStates;
 use super::worker::{NewWorker, SiteWork};
@@ -66,6 +67,7 @@ impl Site {
         observer: &mut (dyn Observer + Send),
     ) -> Result<Self, Error> {
         config.check()?;
+        open::check_split(config)?;
         let &[seed] = config.run.seeds.as_slice() else {
             return Err(Error::Remote {
                 fault: "needs one seed",
@@ -152,7 +154,7 @@ fn prepare(
         experiment.with_network(Numbers { experiment: &experiment, design: &design })
     })?;
     let shard = design.shards.first().cloned().ok_or(Error::Nothing)?;
-    let counted = design.counts(about, seed).clients.into_iter().next().ok_or(Error::Nothing)?;
+    let counted = design.counts(about, seed.into()).clients.into_iter().next().ok_or(Error::Nothing)?;
     let InputShape { inputs, .. } = experiment.dataset.content.shape();
     let samples = match &experiment.dataset.content {
         Content::Covariances(_) => None,

@@ -1,39 +1,93 @@
-//! The clients of a seed and their trials: all random choices before training.
+//! The clients of a seed and a fold with their trials: all random choices before training.
 
 use std::collections::HashSet;
 
 use fedspd_eeg::About;
 use fedspd_federated::Shard;
 use fedspd_nn::{Purpose, Seed};
-use fedspd_run::{HeldOutShard, SeedShards, Shard as ShardCounts};
+use fedspd_run::{HeldOutShard, SeedShards, Shard as ShardCounts, Unit};
 
-use super::error::SharingError;
+use super::classes::count_classes;
+use super::deal::{deal_clients, deal_subjects};
+use super::error::{LostClass, SharingError};
 use super::facts::test_sha256;
-use super::partition::{Assignment, Client, HeldOut, partition};
+use super::folds::{Fold, default_folds, fold_count, recordings};
+use super::partition::{Assignment, Client, HeldOut, Partition, partition};
 use super::trials::{SplitRule, split};
 use crate::Error;
 use crate::config::{Clients, Config, Mode, SplitKind};
 
-/// The clients of a seed with their trials.
+/// The clients of a seed with their trials, for one fold.
 pub struct Design {
     /// The clients.
     pub clients: Vec<Client>,
     /// The training, validation and test trials of each client.
     pub shards: Vec<Shard>,
-    /// Subjects that no client trains on.
+    /// The people of clients whom nobody trains on in this fold.
+    pub newcomers: Vec<Newcomer>,
+    /// Subjects that no client trains on in any fold.
     pub held_out: Vec<HeldOut>,
     /// Subjects that a map of clients does not name.
     pub unused: Vec<String>,
 }
 
+/// A subject of a client whom nobody trains on in a fold. The subject is scored under the name of
+/// the client.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Newcomer {
+    /// The index of the client.
+    pub client: usize,
+    /// The subject.
+    pub subject: String,
+    /// Whether the subject is for validation or for the test.
+    pub part: Part,
+    /// The trials that alignment and statistics are fitted on, without labels.
+    pub fit: Vec<usize>,
+    /// The trials that are scored.
+    pub scored: Vec<usize>,
+}
+
+/// Part of the trials that are not for training.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Validation trials.
+    Validation,
+    /// Test trials.
+    Test,
+}
+
+impl Part {
+    /// Returns the trials of this part.
+    pub(crate) fn of(self, shard: &Shard) -> &[usize] {
+        match self {
+            Self::Validation => &shard.validation,
+            Self::Test => &shard.test,
+        }
+    }
+}
+
 impl Design {
-    /// Creates the design of a seed.
+    /// Creates the design of a seed and a fold. Without `fold` it is `split.fold`, or the first.
     ///
     /// # Errors
-    /// [`Error::Sharing`] if the trials cannot be split as configured, or no client has a run in
-    /// the test fold.
-    pub fn new(config: &Config, about: &About, seed: u64) -> Result<Self, Error> {
-        let (settings, seed) = (&config.federated, split_seed(config, seed));
+    /// [`Error::Sharing`] if the trials cannot be split as configured.
+    pub fn new(config: &Config, about: &About, seed: u64, fold: Option<usize>) -> Result<Self, Error> {
+        let Some(of) = fold_count(config, about)? else { return Self::of_fold(config, about, seed, None) };
+        let fold = Fold::new(fold.or(config.split.fold).unwrap_or(0), of)?;
+        let design = Self::of_fold(config, about, seed, Some(fold))?;
+        design.keeps_classes(config, about, fold).map_err(|error| match error {
+            SharingError::LostClass(lost) => SharingError::LostClass(Box::new(LostClass {
+                largest: default_folds(config, about).ok(),
+                ..*lost
+            })),
+            other => other,
+        })?;
+        Ok(design)
+    }
+
+    /// Assigns subjects to the clients of a seed.
+    pub(super) fn partition(config: &Config, about: &About, seed: u64) -> Result<Partition, Error> {
+        let settings = &config.federated;
         let subjects_per_client = settings.subjects_per_client;
         let assignment = match &settings.clients {
             Clients::Fixed => Assignment::Fixed { subjects_per_client },
@@ -43,27 +97,30 @@ impl Design {
             }
         };
         let held_out = config.split.held_out_subjects.as_ref().map_or(&[][..], |selection| selection.ids());
-        let partition = partition(about, &assignment, held_out, seed)?;
-        check_names(config, &partition.clients)?;
-        if let Some(first) = config.calibration()
-            && let Some(all) = partition.held_out.iter().find(|held_out| held_out.trials.len() <= first)
-        {
-            let (subject, trials) = (all.subject.clone(), all.trials.len());
-            return Err(SharingError::Calibration { first, subject, trials }.into());
+        Ok(partition(about, &assignment, held_out, split_seed(config, seed))?)
+    }
+
+    /// Creates the design of a fold. Classes may be missing.
+    pub(super) fn of_fold(
+        config: &Config,
+        about: &About,
+        seed: u64,
+        fold: Option<Fold>,
+    ) -> Result<Self, Error> {
+        let Partition { clients, held_out, unused } = Self::partition(config, about, seed)?;
+        check_names(config, &clients)?;
+        for subject in &held_out {
+            check_calibration(config, &subject.subject, subject.trials.len())?;
         }
-        let shards = partition.clients.iter().enumerate();
-        let shards = shards.map(|(number, client)| shard(config, about, client, number as u32, seed));
+        let seed = split_seed(config, seed);
+        if let (Some(fold), true) = (fold, config.split.kind.holds_out_people()) {
+            let (shards, newcomers) = hold_out_people(config, about, &clients, fold, seed)?;
+            return Ok(Self { clients, shards, newcomers, held_out, unused });
+        }
+        let shards = clients.iter().enumerate();
+        let shards = shards.map(|(number, client)| shard(config, about, client, number as u32, fold, seed));
         let shards = shards.collect::<Result<Vec<_>, Error>>()?;
-        let split = &config.split;
-        if split.kind == SplitKind::LeaveRunOut && shards.iter().all(|shard| shard.test.is_empty()) {
-            return Err(SharingError::EmptyFold { folds: split.folds, fold: split.fold }.into());
-        }
-        Ok(Self {
-            clients: partition.clients,
-            shards,
-            held_out: partition.held_out,
-            unused: partition.unused,
-        })
+        Ok(Self { clients, shards, newcomers: Vec::new(), held_out, unused })
     }
 
     /// Creates the design of one client that has all trials. `number` is its index in the
@@ -79,9 +136,17 @@ impl Design {
         let assignment = Assignment::Map(vec![(name.to_owned(), subjects)]);
         let seed = split_seed(config, seed);
         let clients = partition(about, &assignment, &[], seed)?.clients;
-        let shards = clients.iter().map(|client| shard(config, about, client, number, seed));
+        // The server has checked that both keys are set.
+        let fold = config.split.fold.zip(config.split.folds).filter(|_| config.split.kind.has_folds());
+        let fold = fold.map(|(test, of)| Fold::new(test, of)).transpose()?;
+        let shards = clients.iter().map(|client| shard(config, about, client, number, fold, seed));
         let shards = shards.collect::<Result<_, _>>()?;
-        Ok(Self { clients, shards, held_out: Vec::new(), unused: Vec::new() })
+        let (newcomers, held_out, unused) = (Vec::new(), Vec::new(), Vec::new());
+        let design = Self { clients, shards, newcomers, held_out, unused };
+        if let Some(fold) = fold {
+            design.keeps_classes(config, about, fold)?;
+        }
+        Ok(design)
     }
 
     /// Returns the warnings before training: subjects without a client, and clients without scores.
@@ -97,11 +162,28 @@ impl Design {
                 subjects.join(", ")
             )),
         }
+        if config.split.kind.holds_out_people() {
+            warnings.extend(self.without_own_model(config));
+            return warnings;
+        }
         let clients = self.clients.iter().zip(&self.shards);
         let clients =
             clients.map(|(client, shard)| (&*client.name, shard.validation.len(), shard.test.len()));
         warnings.extend(unscored(config, &clients.collect::<Vec<_>>()));
         warnings
+    }
+
+    /// Warns about clients that train alone and have only held-out subjects in this fold.
+    fn without_own_model(&self, config: &Config) -> Option<String> {
+        let clients = self.clients.iter().zip(&self.shards).filter(|_| config.mode == Mode::Local);
+        let idle = clients.filter(|(_, shard)| shard.train.is_empty() && !shard.test.is_empty());
+        let names: Vec<&str> = idle.map(|(client, _)| &*client.name).collect();
+        (!names.is_empty()).then(|| {
+            format!(
+                "without training trials in this fold, these clients are not scored: {}",
+                names.join(", ")
+            )
+        })
     }
 
     /// Returns one shard with the training, validation and test trials of all clients.
@@ -119,14 +201,8 @@ impl Design {
     }
 
     /// Counts the trials of each class, for the run folder.
-    pub fn counts(&self, about: &About, seed: u64) -> SeedShards {
-        let count = |trials: &[usize]| {
-            let mut counts = vec![0; about.classes.len()];
-            for &trial in trials {
-                counts[about.origins[trial].label] += 1;
-            }
-            counts
-        };
+    pub fn counts(&self, about: &About, unit: Unit) -> SeedShards {
+        let count = |trials: &[usize]| count_classes(about, trials);
         let clients = self.clients.iter().zip(&self.shards).map(|(client, shard)| ShardCounts {
             name: client.name.clone(),
             subjects: client.subjects.clone(),
@@ -139,7 +215,13 @@ impl Design {
             trials: count(&held_out.trials),
         });
         let test_sha256 = Some(test_sha256(about, &self.pooled().test));
-        SeedShards { seed, fold: None, clients: clients.collect(), held_out: held_out.collect(), test_sha256 }
+        SeedShards {
+            seed: unit.seed,
+            fold: unit.fold,
+            clients: clients.collect(),
+            held_out: held_out.collect(),
+            test_sha256,
+        }
     }
 }
 
@@ -149,21 +231,73 @@ fn split_seed(config: &Config, seed: u64) -> Seed {
 }
 
 /// Splits the trials of a client.
-fn shard(config: &Config, about: &About, client: &Client, number: u32, seed: Seed) -> Result<Shard, Error> {
+fn shard(
+    config: &Config,
+    about: &About,
+    client: &Client,
+    number: u32,
+    fold: Option<Fold>,
+    seed: Seed,
+) -> Result<Shard, Error> {
     let asked = &config.split;
-    let rule = match asked.kind {
-        SplitKind::Stratified => {
-            SplitRule::Stratified { train: asked.train, val: asked.val, test: asked.test }
-        }
-        // Training and validation share the rest in proportion.
-        SplitKind::LeaveRunOut => SplitRule::LeaveRunOut {
-            folds: asked.folds,
-            fold: asked.fold,
-            val: asked.val / (asked.train + asked.val),
-        },
+    let rule = match (recordings(asked.kind), fold) {
+        (Some(unit), Some(fold)) => SplitRule::LeaveOut { unit, fold },
+        _ => SplitRule::Stratified { train: asked.train, val: asked.val, test: asked.test },
     };
     let split = split(about, client, &rule, seed.stream(Purpose::Split).client(number))?;
     Ok(Shard { train: split.train, validation: split.val, test: split.test })
+}
+
+/// Splits the trials of all clients by whole subjects or whole clients.
+fn hold_out_people(
+    config: &Config,
+    about: &About,
+    clients: &[Client],
+    fold: Fold,
+    seed: Seed,
+) -> Result<(Vec<Shard>, Vec<Newcomer>), SharingError> {
+    let of_clients = deal_clients(clients.len(), fold.of, seed);
+    let (mut shards, mut newcomers) = (Vec::with_capacity(clients.len()), Vec::new());
+    for (number, client) in clients.iter().enumerate() {
+        let folds = match config.split.kind {
+            SplitKind::LeaveClientOut => vec![of_clients[number]; client.subjects.len()],
+            _ => deal_subjects(client.subjects.len(), number as u32, fold.of, seed),
+        };
+        let mut shard = Shard { train: Vec::new(), validation: Vec::new(), test: Vec::new() };
+        for (subject, own) in client.subjects.iter().zip(folds) {
+            let of_subject = |trial: &&usize| about.origins[**trial].subject == *subject;
+            let trials: Vec<usize> = client.trials.iter().filter(of_subject).copied().collect();
+            let (part, all) = match own {
+                own if own == fold.test => (Part::Test, &mut shard.test),
+                own if own == fold.validation() => (Part::Validation, &mut shard.validation),
+                _ => {
+                    shard.train.extend(trials);
+                    continue;
+                }
+            };
+            check_calibration(config, subject, trials.len())?;
+            let first = config.calibration();
+            let scored = trials[first.unwrap_or(0)..].to_vec();
+            let fit = trials[..first.unwrap_or(trials.len())].to_vec();
+            all.extend(&scored);
+            newcomers.push(Newcomer { client: number, subject: subject.clone(), part, fit, scored });
+        }
+        for trials in [&mut shard.train, &mut shard.validation, &mut shard.test] {
+            trials.sort_unstable();
+        }
+        shards.push(shard);
+    }
+    Ok((shards, newcomers))
+}
+
+/// Checks that calibration leaves some trials of a held-out subject to score.
+fn check_calibration(config: &Config, subject: &str, trials: usize) -> Result<(), SharingError> {
+    match config.calibration() {
+        Some(first) if trials <= first => {
+            Err(SharingError::Calibration { first, subject: subject.to_owned(), trials })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Warns about clients without validation or test trials. A client is its name and its numbers of

@@ -2,6 +2,9 @@
 
 use thiserror::Error;
 
+use super::deal::Recordings;
+use crate::config::LEAST_FOLDS_OF_PEOPLE;
+
 /// A fault of the assignment of trials to clients and splits.
 ///
 /// Indices count from zero.
@@ -114,22 +117,63 @@ pub enum SharingError {
         /// Its number of trials.
         trials: usize,
     },
-    /// A subject with a single run cannot have a run in training and one in the test.
-    #[error("subject `{subject}` has {runs} run; leave-run-out needs at least 2")]
-    TooFewRuns {
+    /// A subject with a single run or session cannot have one in training and one in the test.
+    #[error("subject `{subject}` has 1 {}; leave-{}-out needs at least 2", unit.name(), unit.name())]
+    OneRecording {
         /// The subject.
         subject: String,
-        /// Its number of runs.
-        runs: usize,
+        /// The recordings that are held out.
+        unit: Recordings,
     },
-    /// The test fold has no run of any client.
-    #[error("no client has a run in test fold {fold} of {folds} (counted from 0)")]
-    EmptyFold {
-        /// The number of folds.
-        folds: usize,
-        /// The test fold.
-        fold: usize,
+    /// There are too few subjects or clients for folds.
+    #[error("there are {count} {what}s; {kind} needs at least {LEAST_FOLDS_OF_PEOPLE}")]
+    TooFewPeople {
+        /// The split.
+        kind: &'static str,
+        /// `subject` or `client`.
+        what: &'static str,
+        /// Their number.
+        count: usize,
     },
+    /// A fold leaves out a class.
+    #[error(transparent)]
+    LostClass(Box<LostClass>),
+}
+
+/// A fold that leaves a client without a class in training, validation or test.
+#[derive(Debug, Error, Clone, PartialEq)]
+#[error(
+    "fold {fold} of {folds} (counted from 0) leaves {whom} without {part} trials of `{class}`: of {}, there are {}",
+    classes.join(", "),
+    counted(counts)
+)]
+pub struct LostClass {
+    /// The test fold.
+    pub fold: usize,
+    /// The number of folds.
+    pub folds: usize,
+    /// The client, or all of them.
+    pub whom: String,
+    /// `training`, `validation` or `test`.
+    pub part: &'static str,
+    /// The missing class.
+    pub class: String,
+    /// All classes.
+    pub classes: Vec<String>,
+    /// Trials of each class in training, validation and test.
+    pub counts: [Vec<usize>; 3],
+    /// The largest number of folds that keeps every class, if there is one and it is known.
+    pub largest: Option<usize>,
+}
+
+/// The names of the splits in messages.
+pub(crate) const PARTS: [&str; 3] = ["training", "validation", "test"];
+
+/// Lists the counts of each split.
+fn counted(counts: &[Vec<usize>; 3]) -> String {
+    let numbers = |counts: &[usize]| counts.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
+    let parts = PARTS.iter().zip(counts).map(|(part, counts)| format!("{} for {part}", numbers(counts)));
+    parts.collect::<Vec<_>>().join(", ")
 }
 
 /// The largest number of names in a message, because a dataset may have thousands of subjects.
@@ -160,10 +204,24 @@ impl SharingError {
             Self::NothingToTrain { .. } => {
                 Some("give the client more subjects, or training a larger share of trials".into())
             }
-            Self::EmptyFold { .. } => {
-                Some("use as many folds as there are runs with the same classes, or fewer".into())
+            Self::OneRecording { unit: Recordings::Session, .. } => {
+                Some("use `split.kind = \"leave-run-out\"`, or exclude the subject".into())
             }
-            Self::TooFewRuns { .. } => Some("exclude the subject, or use the stratified split".into()),
+            Self::OneRecording { unit: Recordings::Run, .. } => {
+                Some("exclude the subject, or use the stratified split".into())
+            }
+            Self::TooFewPeople { .. } => {
+                Some("one fold is the test, one the validation, and the others are the training".into())
+            }
+            Self::LostClass(lost) => Some(match lost.largest {
+                Some(largest) => {
+                    format!("use `split.folds = {largest}`, the largest number that keeps every class")
+                }
+                None => {
+                    "give each client more subjects, leave out `split.folds`, or use another `split.kind`"
+                        .into()
+                }
+            }),
             _ => None,
         }
     }

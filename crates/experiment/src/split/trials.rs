@@ -2,11 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use fedspd_eeg::{About, natural_order};
+use fedspd_eeg::About;
 use fedspd_nn::{Purpose, Stream, shuffle};
 
 use super::apportion::{SPLITS, Shares};
+use super::deal::{DEALING, INNER_DEALING, Recordings, deal_recordings, most_folds};
 use super::error::SharingError;
+use super::folds::Fold;
 use super::partition::Client;
 
 /// Rule that splits trials.
@@ -21,15 +23,13 @@ pub enum SplitRule {
         /// The share of the test.
         test: f64,
     },
-    /// Whole runs for the test. With a random split, a model can recognise the run and thereby its
-    /// classes.
-    LeaveRunOut {
-        /// The number of folds.
-        folds: usize,
-        /// The test fold, counted from 0.
-        fold: usize,
-        /// The share of validation in the other folds, at random within each subject and class.
-        val: f64,
+    /// Whole runs or sessions for the test, and others for the validation. With a random split, a
+    /// model can recognise the run and thereby its classes.
+    LeaveOut {
+        /// The recordings that stay together.
+        unit: Recordings,
+        /// The folds.
+        fold: Fold,
     },
 }
 
@@ -52,14 +52,15 @@ pub struct Split {
 /// split. This split gets a trial from the split with the largest surplus of the class. A total may
 /// then be off by more than one.
 ///
-/// **Leave-run-out.** The runs of a subject with the same classes go to the folds in turn. Each
-/// fold thus has every class if there are enough runs. The seed decides the fold of each run. The
-/// test trials of all folds together are all trials, each once.
+/// **Leave-out.** Runs or sessions go to folds as [`deal_recordings`] says. The test trials of all
+/// folds together are all trials, each once. Validation is the fold opposite the test. With two
+/// folds, the other fold is divided again by whole runs. Validation then gets the smallest share
+/// that keeps every class.
 ///
 /// # Errors
-/// - shares or folds out of range;
+/// - shares out of range;
 /// - a trial that belongs to none of the client's subjects;
-/// - a subject with only one run, for leave-run-out;
+/// - a subject with only one run or session, for leave-out splits;
 /// - no trial left for training.
 pub fn split(
     about: &About,
@@ -73,20 +74,7 @@ pub fn split(
             let shares = Shares::new([train, val, test]).ok_or(SharingError::Shares { train, val, test })?;
             stratified(&groups(about, client, &client.trials)?, shares, stream)
         }
-        SplitRule::LeaveRunOut { folds, fold, val } => {
-            check_folds(folds, fold)?;
-            let shares = Shares::new([1.0 - val, val, 0.0]).filter(|_| val < 1.0).ok_or_else(|| {
-                SharingError::Setting {
-                    name: "val",
-                    value: val.to_string(),
-                    expected: "at least 0 and less than 1".into(),
-                }
-            })?;
-            let fold_of = deal_runs(about, client, folds, stream)?;
-            let (test, rest): (Vec<usize>, Vec<usize>) =
-                client.trials.iter().partition(|trial| fold_of.get(trial) == Some(&fold));
-            Split { test, ..stratified(&groups(about, client, &rest)?, shares, stream) }
-        }
+        SplitRule::LeaveOut { unit, fold } => leave_out(about, client, unit, fold, stream)?,
     };
     if split.train.is_empty() {
         return Err(SharingError::NothingToTrain {
@@ -100,19 +88,36 @@ pub fn split(
     Ok(split)
 }
 
-fn check_folds(folds: usize, fold: usize) -> Result<(), SharingError> {
-    if folds < 2 {
-        return Err(SharingError::Setting {
-            name: "folds",
-            value: folds.to_string(),
-            expected: "2 or more".into(),
-        });
+/// Splits the trials of a client by whole runs or sessions.
+fn leave_out(
+    about: &About,
+    client: &Client,
+    unit: Recordings,
+    fold: Fold,
+    stream: Stream,
+) -> Result<Split, SharingError> {
+    let dealt = deal_recordings(about, client, &client.trials, unit, fold.of, (stream, DEALING))?;
+    let (test, rest): (Vec<usize>, Vec<usize>) =
+        client.trials.iter().partition(|trial| dealt.get(trial) == Some(&fold.test));
+    if fold.of > 2 {
+        let (val, train) = rest.iter().partition(|trial| dealt.get(trial) == Some(&fold.validation()));
+        return Ok(Split { train, val, test });
     }
-    if fold >= folds {
-        let expected = format!("less than the number of folds, {folds}");
-        return Err(SharingError::Setting { name: "fold", value: fold.to_string(), expected });
+    let classes = |trials: &[usize]| -> BTreeSet<usize> {
+        trials.iter().map(|&trial| about.origins[trial].label).collect()
+    };
+    // The training fold has too few recordings for a third fold, so that runs are dealt again.
+    let mut split = Split { train: rest.clone(), val: Vec::new(), test };
+    for folds in (2..=most_folds(about, &rest, Recordings::Run)).rev() {
+        let dealt = deal_recordings(about, client, &rest, Recordings::Run, folds, (stream, INNER_DEALING))?;
+        let (val, train): (Vec<usize>, Vec<usize>) =
+            rest.iter().partition(|trial| dealt.get(trial) == Some(&0));
+        split = Split { train, val, ..split };
+        if classes(&split.val) == classes(&rest) && classes(&split.train) == classes(&rest) {
+            break;
+        }
     }
-    Ok(())
+    Ok(split)
 }
 
 /// The trials of one subject with one label, by label and index of the subject in the client.
@@ -129,25 +134,25 @@ fn groups(about: &About, client: &Client, trials: &[usize]) -> Result<Groups, Sh
 }
 
 /// The indices of a client's subjects.
-struct Members<'c> {
+pub(super) struct Members<'c> {
     client: &'c Client,
     places: HashMap<&'c str, usize>,
 }
 
 impl<'c> Members<'c> {
-    fn of(client: &'c Client) -> Self {
+    pub(super) fn of(client: &'c Client) -> Self {
         let places = client.subjects.iter().enumerate().map(|(place, subject)| (&**subject, place)).collect();
         Self { client, places }
     }
 
-    fn place(&self, about: &About, trial: usize) -> Result<usize, SharingError> {
+    pub(super) fn place(&self, about: &About, trial: usize) -> Result<usize, SharingError> {
         let subject = about.origins.get(trial).and_then(|origin| self.places.get(&*origin.subject));
         subject.copied().ok_or_else(|| SharingError::ForeignTrial { client: self.client.name.clone(), trial })
     }
 }
 
 /// Returns the item of the client's stream for a subject and one of its labels or kinds of run.
-fn item(subject: usize, within: usize) -> u64 {
+pub(super) fn item(subject: usize, within: usize) -> u64 {
     (subject as u64) << 32 | within as u64
 }
 
@@ -207,59 +212,3 @@ fn leave_no_split_empty(counts: &mut [[usize; SPLITS]], sizes: &[usize], shares:
         }
     }
 }
-
-/// The trials of one run, and its classes.
-#[derive(Default)]
-struct RunTrials {
-    trials: Vec<usize>,
-    classes: BTreeSet<usize>,
-}
-
-/// Returns the fold of each trial. It does not depend on the test fold.
-fn deal_runs(
-    about: &About,
-    client: &Client,
-    folds: usize,
-    stream: Stream,
-) -> Result<HashMap<usize, usize>, SharingError> {
-    let members = Members::of(client);
-    let mut runs: Vec<HashMap<(&str, &str), RunTrials>> =
-        client.subjects.iter().map(|_| HashMap::new()).collect();
-    for &trial in &client.trials {
-        let subject = members.place(about, trial)?;
-        let origin = &about.origins[trial];
-        let run = runs[subject].entry((&origin.session, &origin.run)).or_default();
-        run.trials.push(trial);
-        run.classes.insert(origin.label);
-    }
-    let mut fold_of = HashMap::with_capacity(client.trials.len());
-    for (subject, runs) in runs.into_iter().enumerate() {
-        if runs.len() == 1 {
-            return Err(SharingError::TooFewRuns { subject: client.subjects[subject].clone(), runs: 1 });
-        }
-        let mut runs: Vec<_> = runs.into_iter().collect();
-        runs.sort_by(|((session, run), _), ((other_session, other_run), _)| {
-            natural_order(session, other_session).then_with(|| natural_order(run, other_run))
-        });
-        let mut kinds: BTreeMap<BTreeSet<usize>, Vec<Vec<usize>>> = BTreeMap::new();
-        for (_, run) in runs {
-            kinds.entry(run.classes).or_default().push(run.trials);
-        }
-        // The order of the folds is shuffled. Otherwise the extra runs of all subjects would be in
-        // the first folds. Each kind continues at the fold after the previous kind, so that the
-        // folds of a subject differ by at most one run.
-        let mut order: Vec<usize> = (0..folds).collect();
-        shuffle(&mut stream.item(item(subject, DEALING)), &mut order);
-        let mut turn = order.into_iter().cycle();
-        for (kind, mut runs) in kinds.into_values().enumerate() {
-            shuffle(&mut stream.item(item(subject, DEALING + 1 + kind)), &mut runs);
-            for (trials, fold) in runs.into_iter().zip(&mut turn) {
-                fold_of.extend(trials.into_iter().map(|trial| (trial, fold)));
-            }
-        }
-    }
-    Ok(fold_of)
-}
-
-/// The first stream item for the assignment of runs; smaller items are labels.
-const DEALING: usize = 1 << 31;

@@ -8,6 +8,7 @@ use fedspd_federated::ParameterScopes;
 use fedspd_manifold::Real;
 use fedspd_nn::file::{Manifest as ModelManifest, Network};
 use fedspd_nn::{Architecture, Input};
+use fedspd_run::Unit;
 
 use super::network::{Visitor, with_network};
 use super::settings;
@@ -15,7 +16,7 @@ use crate::Error;
 use crate::config::{AlignFit, AlignKind, Config, Mode};
 use crate::data::{Content, Dataset, Like, align, load, same, stored};
 use crate::evaluate::InterpretationData;
-use crate::split::Design;
+use crate::split::{Design, fold_count};
 
 /// The numbers of all trials, one trial after the other, aligned and scaled.
 pub(crate) struct Inputs<T> {
@@ -93,9 +94,17 @@ impl Experiment {
         threads(&self.config)
     }
 
-    /// Returns the largest number of rounds of each seed.
+    /// Returns the largest number of rounds of each unit.
     pub fn rounds(&self) -> u32 {
         settings::rounds(&self.config)
+    }
+
+    /// Returns the largest number of rounds of the whole run.
+    ///
+    /// # Errors
+    /// As [`Experiment::units`].
+    pub fn all_rounds(&self) -> Result<usize, Error> {
+        Ok(self.units()?.len() * self.rounds() as usize)
     }
 
     /// Returns how trials become the input of the network.
@@ -127,12 +136,36 @@ impl Experiment {
         }
     }
 
-    /// Returns the clients of a seed with their trials.
+    /// Returns the clients of a seed and a fold with their trials.
     ///
     /// # Errors
     /// As [`Design::new`].
-    pub fn design(&self, seed: u64) -> Result<Design, Error> {
-        Design::new(&self.config, self.dataset.about(), seed)
+    pub fn design(&self, unit: impl Into<Unit>) -> Result<Design, Error> {
+        let Unit { seed, fold, .. } = unit.into();
+        Design::new(&self.config, self.dataset.about(), seed, fold)
+    }
+
+    /// Returns the number of folds that a run trains one after the other; none if it trains one
+    /// model for each seed.
+    ///
+    /// # Errors
+    /// As [`fold_count`].
+    pub fn folds(&self) -> Result<Option<usize>, Error> {
+        if self.config.split.fold.is_some() {
+            return Ok(None);
+        }
+        fold_count(&self.config, self.dataset.about())
+    }
+
+    /// Returns the units of a run in their order: seeds, and their folds.
+    ///
+    /// # Errors
+    /// As [`fold_count`].
+    pub fn units(&self) -> Result<Vec<Unit>, Error> {
+        let folds: Vec<Option<usize>> =
+            self.folds()?.map_or(vec![None], |folds| (0..folds).map(Some).collect());
+        let seeds = self.config.run.seeds.as_slice().iter();
+        Ok(seeds.flat_map(|&seed| folds.iter().map(move |&fold| Unit { seed, fold, stage: None })).collect())
     }
 
     /// Passes the network of this experiment to a visitor.
@@ -206,8 +239,11 @@ impl Experiment {
     /// Describes the treatment of held-out subjects before scoring. Returns none without such
     /// subjects.
     pub fn held_out_note(&self) -> Option<String> {
-        self.config.split.held_out_subjects.as_ref()?;
-        if self.config.mode == Mode::Local {
+        let split = &self.config.split;
+        if split.held_out_subjects.is_none() && !split.kind.holds_out_people() {
+            return None;
+        }
+        if self.config.mode == Mode::Local && split.held_out_subjects.is_some() {
             return Some("not scored: clients that train alone have no common model".into());
         }
         let (trials, scored) = match self.config.calibration() {

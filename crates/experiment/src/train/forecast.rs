@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use fedspd_federated::{LocalTraining, Shard, Worker};
 use fedspd_manifold::Real;
 use fedspd_nn::{Architecture, Purpose, Seed};
-use fedspd_run::SeedShards;
+use fedspd_run::{SeedShards, Unit};
 
 use super::experiment::{Experiment, in_pool};
 use super::network::Visitor;
@@ -17,9 +17,11 @@ use crate::split::Design;
 
 /// The forecast of a run.
 pub struct Forecast {
-    /// The clients and their trials, with the first seed.
+    /// The clients and their trials, with the first seed and fold.
     pub shards: SeedShards,
-    /// Largest number of rounds of each seed.
+    /// Number of folds that are trained one after the other.
+    pub folds: usize,
+    /// Largest number of rounds of each seed and fold.
     pub rounds: u32,
     /// Clients that train in a round.
     pub participants: usize,
@@ -46,15 +48,17 @@ impl Forecast {
     /// Faults of the setup and of training.
     pub fn new(experiment: &Experiment) -> Result<Self, Error> {
         let config = &experiment.config;
-        let seed = config.run.seeds.as_slice().first().copied().unwrap_or(0);
-        let design = experiment.design(seed)?;
+        let units = experiment.units()?;
+        let unit = units.first().copied().unwrap_or(Unit::of_seed(0));
+        let (seed, design) = (unit.seed, experiment.design(unit)?);
         let (parameters, shared, local) = experiment.parameter_counts()?;
         let epoch = in_pool(experiment.threads(), || {
             experiment.with_network(TimedEpoch { experiment, design: &design })
         })?;
         let kept = settings::server(config).aggregation.kept_numbers(&experiment.scopes()?);
         let width = config.model.resolved_precision().bytes();
-        let clients = design.clients.len();
+        // Clients without training trials in this fold do not take part.
+        let clients = design.shards.iter().filter(|shard| !shard.train.is_empty()).count();
         let federated = config.mode == Mode::Federated;
         let participation = settings::server(config).participation;
         let participants = match config.mode {
@@ -72,7 +76,6 @@ impl Forecast {
         let share = if federated { participants as f64 / clients as f64 } else { 1.0 };
         let epochs = if federated { config.federated.epochs_local.default as f64 } else { 1.0 };
         let rounds = settings::rounds(config);
-        let seeds = config.run.seeds.as_slice().len() as f64;
         // A prediction takes about a third of a training step. All clients validate and test.
         let validated: usize = design.shards.iter().map(|shard| shard.validation.len()).sum();
         let tested: usize = design.shards.iter().map(|shard| shard.test.len()).sum();
@@ -84,7 +87,8 @@ impl Forecast {
         let worked = trials as f64 * share * epochs + predicted;
         let work = epoch.as_secs_f64() * worked / experiment.threads() as f64;
         Ok(Self {
-            shards: design.counts(experiment.dataset.about(), seed),
+            shards: design.counts(experiment.dataset.about(), unit),
+            folds: experiment.folds()?.unwrap_or(1),
             rounds,
             participants,
             parameters,
@@ -93,7 +97,7 @@ impl Forecast {
             data_bytes: (numbers * (8 + width)) as u64,
             state_bytes: (holders * (local + carried) * 8) as u64,
             reply_bytes: (participants * kept * 8) as u64,
-            seconds: work * f64::from(rounds) * seeds,
+            seconds: work * f64::from(rounds) * units.len() as f64,
         })
     }
 }
@@ -113,7 +117,8 @@ impl Visitor for TimedEpoch<'_> {
         let mut worker = Worker::new(&network, config.train.batch, 1)?;
         let start = network.initial(Seed(0))?;
         let empty = Shard { train: vec![0], validation: Vec::new(), test: Vec::new() };
-        let trials = &self.design.shards.first().unwrap_or(&empty).train;
+        let training = self.design.shards.iter().find(|shard| !shard.train.is_empty());
+        let trials = &training.unwrap_or(&empty).train;
         let optimiser = settings::local_epochs(config).optimiser;
         let mut train = |epochs| -> Result<Duration, Error> {
             let mut training = worker.training(&start, &examples, trials, Seed(0).stream(Purpose::Shuffle));

@@ -1,4 +1,4 @@
-//! Runs: all seeds of an experiment, in a folder that can be resumed after any interruption.
+//! Runs: all seeds and folds of an experiment, in a folder that can be resumed after any interruption.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use super::seed::SeedRun;
 use crate::config::Config;
 use crate::data::{read_stored, same, stored};
 use crate::record::{
-    Checkpoint, CohortState, Recorder, RunFacts, UnitResults, run_manifest, saved_config, table,
+    Checkpoint, CohortState, Recorder, RunFacts, UnitResults, pooled, run_manifest, saved_config, table,
 };
 use crate::split::facts;
 use crate::{Ended, Error, Observer};
@@ -28,6 +28,9 @@ pub fn fit(experiment: &Experiment, observer: &mut (dyn Observer + Send)) -> Res
     let &[seed] = experiment.config.run.seeds.as_slice() else {
         return Err(no_model("several seeds give several models"));
     };
+    if experiment.folds()?.is_some() {
+        return Err(no_model("several folds give several models; choose one with `split.fold`"));
+    }
     in_pool(experiment.threads(), || experiment.with_network(Fit { experiment, seed, observer }))
 }
 
@@ -84,7 +87,7 @@ pub fn run_network<T: Real, N: Architecture<T>>(
     observer: &mut (dyn Observer + Send),
 ) -> Result<(ResultTable, Ended), Error> {
     let recorder = new_run(experiment, name, folder, observer)?;
-    in_pool(experiment.threads(), || AllSeeds { experiment, recorder, observer }.visit(network))
+    in_pool(experiment.threads(), || AllUnits { experiment, recorder, observer }.visit(network))
 }
 
 /// Creates the folder of a run. Its first events are the notes about the data.
@@ -102,10 +105,10 @@ fn new_run(
     let copies = &experiment.dataset.copies;
     let (mut trials, mut seeds) = (facts::of_trials(about), Vec::new());
     (trials.copied_pairs, trials.copied_trials) = (copies.pairs.len(), copies.trials);
-    for &seed in config.run.seeds.as_slice() {
-        let design = experiment.design(seed)?;
+    for unit in experiment.units()? {
+        let design = experiment.design(unit)?;
         trials = facts::with_split(trials, about, &design);
-        seeds.push(design.counts(about, seed));
+        seeds.push(design.counts(about, unit));
     }
     let shards = Shards { classes: about.classes.clone(), seeds };
     let facts = RunFacts {
@@ -179,15 +182,14 @@ impl Resumable {
     /// [`Error::Checkpoint`] for an unusable checkpoint.
     pub fn rounds_left(&mut self) -> Result<usize, Error> {
         let rounds = self.experiment.rounds() as usize;
-        self.experiment.config.run.seeds.as_slice().iter().try_fold(0, |left, &seed| {
-            let checkpoint: Option<Checkpoint<Vec<CohortState>>> =
-                self.recorder.checkpoint(Unit::of_seed(seed))?;
+        self.experiment.units()?.into_iter().try_fold(0, |left, unit| {
+            let checkpoint: Option<Checkpoint<Vec<CohortState>>> = self.recorder.checkpoint(unit)?;
             let done = checkpoint.map_or(0, |at| if at.done { rounds } else { at.history.len() });
             Ok(left + rounds.saturating_sub(done))
         })
     }
 
-    /// Resumes the run. Completed seeds do not change.
+    /// Resumes the run. Completed seeds and folds do not change.
     ///
     /// # Errors
     /// Faults in training.
@@ -201,55 +203,55 @@ fn go_on(
     recorder: Recorder,
     observer: &mut (dyn Observer + Send),
 ) -> Result<(ResultTable, Ended), Error> {
-    in_pool(experiment.threads(), || experiment.with_network(AllSeeds { experiment, recorder, observer }))
+    in_pool(experiment.threads(), || experiment.with_network(AllUnits { experiment, recorder, observer }))
 }
 
-/// Trains all seeds of an experiment, each from its checkpoint if it has one.
-struct AllSeeds<'a> {
+/// Trains all seeds and folds of an experiment, each from its checkpoint if it has one.
+struct AllUnits<'a> {
     experiment: &'a Experiment,
     recorder: Recorder,
     observer: &'a mut (dyn Observer + Send),
 }
 
-impl AllSeeds<'_> {
+impl AllUnits<'_> {
     fn train<T: Real, N: Architecture<T>>(
         &mut self,
         network: &N,
-        seeds: &mut Vec<UnitResults>,
+        done: &mut Vec<UnitResults>,
     ) -> Result<Ended, Error> {
-        for &seed in self.experiment.config.run.seeds.as_slice() {
-            let unit = Unit::of_seed(seed);
+        for unit in self.experiment.units()? {
             if let Some(Checkpoint { history, finals, done: true, .. }) =
                 self.recorder.checkpoint::<Vec<CohortState>>(unit)?
             {
-                seeds.push(UnitResults { unit, rounds: history, finals });
+                done.push(UnitResults { unit, rounds: history, finals });
                 continue;
             }
-            let seed = SeedRun::new(self.experiment, network, unit, true)?;
-            let outcome = seed.run(Some(&mut self.recorder), self.observer)?;
-            seeds.push(outcome.results);
+            let run = SeedRun::new(self.experiment, network, unit, true)?;
+            let outcome = run.run(Some(&mut self.recorder), self.observer)?;
+            done.push(outcome.results);
             if outcome.ended != Ended::Finished {
                 return Ok(outcome.ended);
             }
-            // Readers of the folder see the results of every completed seed.
-            self.recorder.write_results(&self.table(seeds))?;
+            // Readers of the folder see the results of every completed seed and fold.
+            self.recorder.write_results(&self.table(done)?)?;
         }
         Ok(Ended::Finished)
     }
 
-    fn table(&self, seeds: &[UnitResults]) -> ResultTable {
+    fn table(&self, done: &[UnitResults]) -> Result<ResultTable, Error> {
         let Experiment { config, dataset } = self.experiment;
-        table(config, &dataset.name, &self.experiment.alignment(), seeds)
+        let pooled = pooled(&dataset.about().classes, self.experiment.folds()?, done)?;
+        Ok(table(config, &dataset.name, &self.experiment.alignment(), done.iter().chain(&pooled)))
     }
 }
 
-impl Visitor for AllSeeds<'_> {
+impl Visitor for AllUnits<'_> {
     type Output = (ResultTable, Ended);
 
     fn visit<T: Real, N: Architecture<T>>(mut self, network: N) -> Result<(ResultTable, Ended), Error> {
         self.recorder.begin()?;
-        let mut seeds = Vec::new();
-        let trained = self.train(&network, &mut seeds);
+        let mut done = Vec::new();
+        let trained = self.train(&network, &mut done);
         let ended = match trained {
             Ok(ended) => ended,
             Err(error) => {
@@ -258,7 +260,7 @@ impl Visitor for AllSeeds<'_> {
                 return Err(error);
             }
         };
-        let results = self.table(&seeds);
+        let results = self.table(&done)?;
         match ended {
             Ended::Finished => self.recorder.finish(&results)?,
             Ended::Interrupted { unit, round } => {

@@ -1,23 +1,24 @@
-//! One seed of an experiment, from its first round or its checkpoint to its last round.
+//! One seed of an experiment, or one fold of a seed, from its first round or its checkpoint to its
+//! last round.
 
 use std::path::Path;
 use std::sync::Mutex;
 
-use fedspd_federated::{Shard, Worker, in_order, mean_loss};
+use fedspd_federated::{Worker, in_order};
 use fedspd_manifold::Real;
 use fedspd_nn::file::{Manifest as ModelManifest, Network, encode};
-use fedspd_nn::{Architecture, Evaluation, Model, ParamSet};
+use fedspd_nn::{Architecture, Model, ParamSet};
 use fedspd_run::Unit;
 
-use super::cohort::{Cohort, CohortRound};
+use super::cohort::{Cohort, CohortRound, Roster, Scored, evaluate_new, mean_loss};
 use super::experiment::{Experiment, Inputs};
 use super::settings;
 use crate::config::Mode;
-use crate::evaluate::{InterpretationData, Predicted, RoundScores, Score, Validation, finals};
+use crate::evaluate::{Detail, InterpretationData, Predicted, RoundScores, Score, Validation, finals};
 use crate::record::{
     Checkpoint, CohortState, History, PastRound, Progress, Recorder, UnitResults, is_due, round_event, warn,
 };
-use crate::split::Design;
+use crate::split::{Design, Part};
 use crate::{Ended, Error, Observer};
 
 /// The splits that a round's model is scored on.
@@ -27,7 +28,7 @@ struct Due {
     tested: bool,
 }
 
-/// One seed: a network, its trials and their split.
+/// One seed, or one fold of a seed: a network, its trials and their split.
 pub(crate) struct SeedRun<'a, T: Real, N: Architecture<T>> {
     experiment: &'a Experiment,
     network: &'a N,
@@ -54,7 +55,7 @@ pub(crate) struct SeedOutcome<T> {
 }
 
 impl<'a, T: Real, N: Architecture<T>> SeedRun<'a, T, N> {
-    /// Splits and aligns the trials of a seed. With `interpreted`, it copies some training trials
+    /// Splits and aligns the trials of a unit. With `interpreted`, it copies some training trials
     /// for the interpretation of the final model.
     pub(crate) fn new(
         experiment: &'a Experiment,
@@ -62,7 +63,7 @@ impl<'a, T: Real, N: Architecture<T>> SeedRun<'a, T, N> {
         unit: Unit,
         interpreted: bool,
     ) -> Result<Self, Error> {
-        let design = experiment.design(unit.seed)?;
+        let design = experiment.design(unit)?;
         // Clients that train alone have no common model to interpret.
         let interpreted = interpreted && experiment.config.mode != Mode::Local;
         let Inputs { numbers, unit: read_unit, interpretation } = experiment.inputs(&design, interpreted)?;
@@ -80,9 +81,10 @@ impl<'a, T: Real, N: Architecture<T>> SeedRun<'a, T, N> {
         let outcome = |rounds, finals, model, ended| {
             Ok(SeedOutcome { results: UnitResults { unit, rounds, finals }, model, ended })
         };
-        let pooled = self.design.pooled();
-        let mut cohorts =
-            Cohort::all(config, self.network, &self.examples, &self.design, &pooled, unit.seed)?;
+        let rosters = Roster::all(config.mode, &self.design);
+        let cohorts =
+            rosters.iter().map(|roster| Cohort::new(config, self.network, &self.examples, roster, unit.seed));
+        let mut cohorts = cohorts.collect::<Result<Vec<_>, Error>>()?;
         let mut workers = self.workers()?;
         let mut history = History { unit, rounds: settings::rounds(config), past: Vec::new() };
         let stored: Option<Checkpoint<Vec<CohortState>>> =
@@ -174,21 +176,17 @@ impl<'a, T: Real, N: Architecture<T>> SeedRun<'a, T, N> {
     }
 
     /// Trains one round of every cohort. A single cohort uses all workers, several use one each.
-    fn one_round(
+    fn one_round<'c>(
         &self,
-        cohorts: &mut [Cohort<'_, T, N>],
+        cohorts: &mut [Cohort<'c, T, N>],
         workers: &mut [Worker<'_, T, N>],
         validated: bool,
-    ) -> Result<Vec<CohortRound>, Error> {
-        let score = |shards: &[Shard], validation: &[Option<Evaluation>]| {
-            let mut predicted = Predicted::default();
-            add(&mut predicted, shards, validation, |shard| &shard.validation);
-            predicted.macro_f1(self.experiment.dataset.about())
-        };
+    ) -> Result<Vec<CohortRound<'c>>, Error> {
+        let score = |scored: &[Scored<'_>]| predicted(scored).macro_f1(self.experiment.dataset.about());
         if let [cohort] = cohorts {
             return Ok(vec![cohort.round(workers, validated, score)?]);
         }
-        let cohorts: Vec<Mutex<&mut Cohort<'_, T, N>>> = cohorts.iter_mut().map(Mutex::new).collect();
+        let cohorts: Vec<Mutex<&mut Cohort<'c, T, N>>> = cohorts.iter_mut().map(Mutex::new).collect();
         let mut rounds = Vec::with_capacity(cohorts.len());
         let work = |worker: &mut Worker<'_, T, N>, place: usize| {
             let mut cohort = cohorts[place].lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -208,16 +206,13 @@ impl<'a, T: Real, N: Architecture<T>> SeedRun<'a, T, N> {
         due: Due,
         cohorts: &[Cohort<'_, T, N>],
         workers: &mut [Worker<'_, T, N>],
-        rounds: &[CohortRound],
+        rounds: &[CohortRound<'_>],
     ) -> Result<RoundScores, Error> {
         let about = self.experiment.dataset.about();
         let validation = if due.validated {
-            let mut predicted = Predicted::default();
-            for (cohort, round) in cohorts.iter().zip(rounds) {
-                add(&mut predicted, cohort.shards(), &round.validation, |shard| &shard.validation);
-            }
-            let loss = mean_loss(rounds.iter().flat_map(|round| &round.validation));
-            Some(Validation { loss, f1: predicted.macro_f1(about)? })
+            let scored = rounds.iter().flat_map(|round| &round.validation);
+            let loss = mean_loss(scored.clone());
+            Some(Validation { loss, f1: predicted(scored).macro_f1(about)? })
         } else {
             None
         };
@@ -246,15 +241,16 @@ impl<'a, T: Real, N: Architecture<T>> SeedRun<'a, T, N> {
         for cohort in cohorts.iter() {
             feasibility = feasibility.max(cohort.parameters().feasibility_error()?);
         }
+        let detail = if self.unit.fold.is_some() { Detail::GroupConfusions } else { Detail::Groups };
         let best_round = if let [round] = best_rounds[..] { Some(round) } else { None };
-        let mut finals = finals(&test, &about.classes, feasibility, best_round, history);
+        let mut finals = finals(&test, &about.classes, detail, feasibility, best_round, history);
         if let [cohort] = cohorts
             && !design.held_out.is_empty()
         {
             let unseen = self.predict_held_out(&cohort.parameters(), workers)?;
             let groups = design.held_out.iter().map(|held_out| (&*held_out.subject, &held_out.trials[..]));
             let confusions = unseen.confusions(about, groups)?;
-            finals.extend(confusions.scores(&about.classes, "held-out", "final_", true));
+            finals.extend(confusions.scores(&about.classes, "held-out", "final_", detail));
         }
         Ok(finals)
     }
@@ -274,9 +270,9 @@ impl<'a, T: Real, N: Architecture<T>> SeedRun<'a, T, N> {
                 Some(first) if first < held_out.trials.len() => held_out.trials.split_at(first),
                 _ => (&held_out.trials[..], &held_out.trials[..]),
             };
-            let mut parameters = parameters.clone();
-            self.network.calibrate(&mut parameters, &self.examples, fitted)?;
-            predicted.add(tested, &workers[0].trainer.evaluate(&parameters, &self.examples, tested)?);
+            let (trials, worker) = ((fitted, tested), &mut workers[0]);
+            let evaluation = evaluate_new(self.network, parameters, &self.examples, trials, worker)?;
+            predicted.add(tested, &evaluation);
         }
         Ok(predicted)
     }
@@ -325,23 +321,18 @@ fn predict_tests<T: Real, M: Model<T>>(
     cohorts: &[Cohort<'_, T, M>],
     workers: &mut [Worker<'_, T, M>],
 ) -> Result<Predicted, Error> {
-    let mut predicted = Predicted::default();
+    let mut all = Vec::new();
     for cohort in cohorts {
-        let evaluations = cohort.evaluate(workers, |shard| &shard.test)?;
-        add(&mut predicted, cohort.shards(), &evaluations, |shard| &shard.test);
+        all.extend(cohort.evaluate(workers, Part::Test)?);
     }
-    Ok(predicted)
+    Ok(predicted(&all))
 }
 
-fn add(
-    predicted: &mut Predicted,
-    shards: &[Shard],
-    evaluations: &[Option<Evaluation>],
-    trials: fn(&Shard) -> &[usize],
-) {
-    for (shard, evaluation) in shards.iter().zip(evaluations) {
-        if let Some(evaluation) = evaluation {
-            predicted.add(trials(shard), evaluation);
-        }
+/// Collects predictions.
+fn predicted<'a>(scored: impl IntoIterator<Item = &'a Scored<'a>>) -> Predicted {
+    let mut predicted = Predicted::default();
+    for Scored { trials, evaluation } in scored {
+        predicted.add(trials, evaluation);
     }
+    predicted
 }

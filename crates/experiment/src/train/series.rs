@@ -52,7 +52,7 @@ impl RunSeries {
             return Ok(run.go_on(&mut observer(rounds))?.1);
         }
         let experiment = self.experiment(config, progress)?;
-        let rounds = experiment.rounds() as usize * config.run.seeds.as_slice().len();
+        let rounds = experiment.all_rounds()?;
         Ok(run(experiment, name, folder, &mut observer(rounds))?.1)
     }
 

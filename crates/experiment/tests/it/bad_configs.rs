@@ -517,8 +517,8 @@ fn contradictions() {
         ),
         file(
             "align.calibration = 20",
-            "`align.calibration` is 20 without `split.held_out_subjects` in bad.toml, line 2, column 21; only held-out subjects are calibrated",
-            "hold out some subjects, as in `split.held_out_subjects = \"9-10\"`",
+            "`align.calibration` is 20 without held-out subjects in bad.toml, line 2, column 21; only held-out subjects are calibrated",
+            "hold out some subjects, as in `split.held_out_subjects = \"9-10\"` or `split.kind = \"leave-subject-out\"`",
         ),
         file(
             "run.validate_every = 5",
@@ -536,9 +536,24 @@ fn contradictions() {
             "",
         ),
         file(
-            "split = { kind = 'leave-run-out', fold = 5 }",
+            "split = { kind = 'leave-run-out', fold = 5, folds = 5 }",
             "`split.fold` is 5 of 5 folds in bad.toml, line 2, column 42; it must be between 0 and 4",
             "",
+        ),
+        file(
+            "split = { kind = 'leave-subject-out', folds = 2 }",
+            "`split.folds` is 2 with the split \"leave-subject-out\" in bad.toml, line 2, column 47; it needs at least 3 folds",
+            "one fold is the test, one the validation, and the others are the training",
+        ),
+        file(
+            "split = { kind = 'leave-client-out', held_out_subjects = '4' }",
+            "`split.held_out_subjects` is set with the split \"leave-client-out\" in bad.toml, line 2, column 58; its folds hold out people already",
+            "remove `split.held_out_subjects`, or use another `split.kind`",
+        ),
+        file(
+            "mode = 'local'\nsplit.kind = 'leave-client-out'",
+            "`split.kind` is \"leave-client-out\" with the mode \"local\" in bad.toml, line 3, column 14; a held-out client does not train, so it has no model of its own",
+            "use `split.kind = \"leave-subject-out\"`, or another mode",
         ),
         file(
             "data.subjects = '1-4'\nsplit.held_out_subjects = '4-5'",

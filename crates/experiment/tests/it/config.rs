@@ -154,6 +154,8 @@ fn every_key_with_a_default_is_written() {
         "data.root",
         "data.subjects",
         "data.window",
+        "split.fold",
+        "split.folds",
         "split.held_out_subjects",
         "split.seed",
     ];

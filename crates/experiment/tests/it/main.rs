@@ -9,6 +9,7 @@ mod config;
 mod data;
 mod durability;
 mod fit;
+mod folds;
 mod modes;
 mod partition;
 mod preparation;

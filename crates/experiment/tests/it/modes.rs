@@ -163,8 +163,7 @@ fn subjects_without_a_client_are_told_of() {
     assert_eq!(warnings.0, ["no client has the subjects 4, 5, 6, 7, 8: their trials are not used"]);
 }
 
-/// A run warns about clients without validation or test trials. It refuses an empty test fold
-/// before training.
+/// A run warns about clients without validation or test trials.
 #[test]
 fn scores_that_will_be_missing_are_told_of() {
     let warnings = |overrides: &[&str]| {
@@ -195,16 +194,6 @@ fn scores_that_will_be_missing_are_told_of() {
     let two = &few("federated.clients={ a = [1], b = [2], c = [3, 4, 5, 6, 7, 8] }")[1];
     let expected = "2 of 3 clients have no test trials (first: a): such a client is not in the test scores";
     assert_eq!(two, expected);
-
-    let runs = fedspd_experiment::config::Config::parse(
-        "[data]\nname = \"sample\"\nsubjects = \"1-2\"\n[split]\nkind = \"leave-run-out\"\nfolds = 1000\nfold = 7",
-        "test.toml",
-        &[],
-    );
-    let absurd = fedspd_experiment::Experiment::new(runs.unwrap(), &()).unwrap().design(0).err().unwrap();
-    let message = "no client has a run in test fold 7 of 1000 (counted from 0)";
-    assert_eq!(absurd.to_string(), message);
-    assert!(absurd.hint().unwrap().contains("fewer"));
 }
 
 /// Clients that stop early stay in the pooled validation, with their last models. Local training

@@ -99,7 +99,7 @@ fn the_grid_has_every_cell_of_the_paper_and_folds_that_hold_everybody_out_once()
         let folds: Vec<usize> = cells
             .iter()
             .filter(|cell| cell.config.split.kind == SplitKind::LeaveRunOut)
-            .map(|cell| cell.config.split.fold)
+            .filter_map(|cell| cell.config.split.fold)
             .collect();
         assert_eq!(folds, if dataset == "physionet-mi" { vec![0, 1, 2] } else { vec![] });
     }

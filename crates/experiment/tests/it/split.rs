@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fedspd_eeg::About;
 use fedspd_experiment::SharingError;
+use fedspd_experiment::split::Fold;
+use fedspd_experiment::split::deal::Recordings;
 use fedspd_experiment::split::partition::{Assignment, Client, partition};
 use fedspd_experiment::split::trials::{Split, SplitRule, split};
 use fedspd_nn::{Purpose, Seed, Stream};
@@ -12,6 +14,10 @@ use proptest::prelude::*;
 use crate::support::{about, cases, design, origin, physionet};
 
 const PAPER: SplitRule = SplitRule::Stratified { train: 0.75, val: 0.10, test: 0.15 };
+
+fn runs(of: usize, test: usize) -> SplitRule {
+    SplitRule::LeaveOut { unit: Recordings::Run, fold: Fold::new(test, of).unwrap() }
+}
 
 fn stream(seed: u64) -> Stream {
     Seed(seed).stream(Purpose::Split)
@@ -77,7 +83,7 @@ fn the_papers_clients_have_135_18_and_27_trials() {
 fn a_split_depends_on_seed_and_client_alone() {
     let about = physionet(2);
     let client = everybody(&about);
-    for kind in [PAPER, SplitRule::LeaveRunOut { folds: 3, fold: 1, val: 0.1 }] {
+    for kind in [PAPER, runs(3, 1)] {
         let of = |stream: Stream| split(&about, &client, &kind, stream).unwrap();
         assert_eq!(of(stream(0)), of(stream(0)));
         assert_ne!(of(stream(0)), of(stream(1)));
@@ -126,32 +132,43 @@ fn a_share_of_nothing_gets_nothing() {
     assert_eq!(parts(&split).map(<[usize]>::len), [144, 0, 36]);
 }
 
-/// Each fold of `PhysionetMI` tests runs of both kinds. No test run is in another split.
+/// Each fold of `PhysionetMI` tests and validates runs of both kinds. No run is in two splits.
 #[test]
 fn folds_of_physionet_test_every_class_on_whole_runs() {
     let about = physionet(3);
     let client = everybody(&about);
-    for (folds, runs) in [(2, 3), (3, 2)] {
-        for seed in 0..10 {
-            for fold in 0..folds {
-                let kind = SplitRule::LeaveRunOut { folds, fold, val: 0.1 };
-                let split = split(&about, &client, &kind, stream(seed)).unwrap();
-                let run = |trial: &usize| {
-                    (about.origins[*trial].subject.clone(), about.origins[*trial].run.clone())
-                };
-                let tested: BTreeSet<_> = split.test.iter().map(run).collect();
-                assert_eq!(tested.len(), 3 * runs);
-                assert!(split.train.iter().chain(&split.val).all(|trial| !tested.contains(&run(trial))));
-                for subject in ["1", "2", "3"] {
-                    let own = split.test.iter().filter(|&&trial| about.origins[trial].subject == subject);
+    for seed in 0..10 {
+        for fold in 0..3 {
+            let split = split(&about, &client, &runs(3, fold), stream(seed)).unwrap();
+            let run =
+                |trial: &usize| (about.origins[*trial].subject.clone(), about.origins[*trial].run.clone());
+            let [trained, validated, tested] =
+                parts(&split).map(|trials| trials.iter().map(run).collect::<BTreeSet<_>>());
+            assert_eq!([trained.len(), validated.len(), tested.len()], [6, 6, 6]);
+            assert_eq!(&(&trained | &validated) | &tested, client.trials.iter().map(run).collect());
+            for subject in ["1", "2", "3"] {
+                for trials in parts(&split) {
+                    let own = trials.iter().filter(|&&trial| about.origins[trial].subject == subject);
                     let classes: BTreeSet<usize> = own.map(|&trial| about.origins[trial].label).collect();
                     assert_eq!(classes.len(), 4, "{classes:?}");
                 }
-                let rest = split.train.len() + split.val.len();
-                assert!((split.val.len() as f64 - 0.1 * rest as f64).abs() < 1.0);
             }
         }
     }
+}
+
+/// With two folds, validation takes whole runs of the training fold, as few as keep every class.
+#[test]
+fn two_folds_validate_on_whole_runs_of_the_other() {
+    let origins = (0..8).flat_map(|run| (0..4).map(move |trial| origin(1, run, trial % 2)));
+    let about = about(2, origins.collect());
+    let client = everybody(&about);
+    let split = split(&about, &client, &runs(2, 1), stream(0)).unwrap();
+    assert_eq!(parts(&split).map(<[usize]>::len), [12, 4, 16]);
+    let run = |trial: &usize| about.origins[*trial].run.clone();
+    let [trained, validated, tested] =
+        parts(&split).map(|trials| trials.iter().map(run).collect::<BTreeSet<_>>());
+    assert_eq!([trained.len(), validated.len(), tested.len()], [3, 1, 4]);
 }
 
 #[test]
@@ -159,7 +176,6 @@ fn every_fault_is_named() {
     let about = physionet(2);
     let client = everybody(&about);
     let shares = |train: f64, val: f64, test: f64| SplitRule::Stratified { train, val, test };
-    let runs = |folds: usize, fold: usize, val: f64| SplitRule::LeaveRunOut { folds, fold, val };
     let sum = "the shares of training, validation and test are 0.75, 0.25 and 0.5, together 1.5";
     let cases = [
         (shares(0.75, 0.25, 0.5), sum),
@@ -172,21 +188,16 @@ fn every_fault_is_named() {
             "the shares of training, validation and test are NaN, 0.5 and 0.5, together NaN",
         ),
         (shares(0.0, 0.5, 0.5), "client `client 1` has 180 trials, but none is left for training"),
-        (runs(1, 0, 0.1), "`folds` is 1; it must be 2 or more"),
-        (runs(3, 3, 0.1), "`fold` is 3; it must be less than the number of folds, 3"),
-        (runs(3, 0, 1.0), "`val` is 1; it must be at least 0 and less than 1"),
-        (runs(3, 0, -0.1), "`val` is -0.1; it must be at least 0 and less than 1"),
-        (runs(3, 0, f64::NAN), "`val` is NaN; it must be at least 0 and less than 1"),
     ];
     for (kind, message) in cases {
         let error = split(&about, &client, &kind, stream(0)).unwrap_err();
         assert_eq!(error.to_string(), message);
-        assert!(error.hint().is_some() || matches!(error, SharingError::Setting { .. }), "{error}");
+        assert!(error.hint().is_some(), "{error}");
     }
 
     for trial in [0, 180] {
         let stranger = Client { subjects: vec!["2".into()], trials: vec![trial], ..client.clone() };
-        for kind in [PAPER, runs(2, 0, 0.1)] {
+        for kind in [PAPER, runs(2, 0)] {
             let error = split(&about, &stranger, &kind, stream(0)).unwrap_err();
             assert_eq!(
                 error.to_string(),
@@ -196,9 +207,19 @@ fn every_fault_is_named() {
     }
 
     let single = crate::support::about(2, (0..8).map(|trial| origin(7, 1, trial % 2)).collect());
-    let error = split(&single, &everybody(&single), &runs(2, 0, 0.1), stream(0)).unwrap_err();
+    let error = split(&single, &everybody(&single), &runs(2, 0), stream(0)).unwrap_err();
     assert_eq!(error.to_string(), "subject `7` has 1 run; leave-run-out needs at least 2");
     assert!(error.hint().unwrap().contains("stratified"));
+    let sessions = SplitRule::LeaveOut { unit: Recordings::Session, fold: Fold::new(0, 2).unwrap() };
+    let error = split(&about, &client, &sessions, stream(0)).unwrap_err();
+    assert_eq!(error.to_string(), "subject `1` has 1 session; leave-session-out needs at least 2");
+    assert!(error.hint().unwrap().contains("leave-run-out"));
+    for (test, of, message) in [
+        (0, 1, "`split.folds` is 1; it must be 2 or more"),
+        (3, 3, "`split.fold` is 3; it must be less than the number of folds, 3"),
+    ] {
+        assert_eq!(Fold::new(test, of).unwrap_err().to_string(), message);
+    }
 }
 
 proptest! {
@@ -253,36 +274,42 @@ proptest! {
         }
     }
 
-    /// The tests of all folds have every trial once, in whole runs. The rest is training and
-    /// validation.
+    /// The tests of all folds have every trial once, in whole runs, and so has the validation of
+    /// three folds or more. The rest is training.
     #[test]
-    fn folds_are_exact(about in design(), folds in 2_usize..5, val in 0.0..0.5, seed: u64) {
+    fn folds_are_exact(about in design(), folds in 2_usize..5, seed: u64) {
         let client = everybody(&about);
         let run = |trial: usize| (about.origins[trial].subject.clone(), about.origins[trial].run.clone());
-        let mut tested = Vec::new();
+        let (mut tested, mut validated) = (Vec::new(), Vec::new());
         let mut tests_of_subject: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for fold in 0..folds {
-            let kind = SplitRule::LeaveRunOut { folds, fold, val };
-            let split = match split(&about, &client, &kind, stream(seed)) {
-                Err(SharingError::TooFewRuns { subject, runs }) => {
+            let split = match split(&about, &client, &runs(folds, fold), stream(seed)) {
+                Err(SharingError::OneRecording { subject, .. }) => {
                     let there: BTreeSet<_> = about.trials_of(&subject).into_iter().map(run).collect();
-                    prop_assert_eq!((there.len(), runs), (1, 1));
+                    prop_assert_eq!(there.len(), 1);
                     return Ok(());
                 }
+                Err(SharingError::NothingToTrain { .. }) => return Ok(()),
                 result => result.unwrap(),
             };
             prop_assert!(in_order(&split));
             prop_assert_eq!(all_of(&split), &client.trials[..]);
-            let runs: BTreeSet<_> = split.test.iter().map(|&trial| run(trial)).collect();
-            prop_assert!(split.train.iter().chain(&split.val).all(|&trial| !runs.contains(&run(trial))));
+            let [trained, held_out, runs] =
+                parts(&split).map(|trials| trials.iter().map(|&trial| run(trial)).collect::<BTreeSet<_>>());
+            prop_assert!(trained.is_disjoint(&runs) && held_out.is_disjoint(&runs));
+            prop_assert!(trained.is_disjoint(&held_out));
             for subject in &client.subjects {
                 let count = runs.iter().filter(|(who, _)| who == subject).count();
                 tests_of_subject.entry(subject.clone()).or_default().push(count);
             }
             tested.extend(split.test);
+            validated.extend(split.val);
         }
-        tested.sort_unstable();
-        prop_assert_eq!(tested, client.trials);
+        for all in [&mut tested, &mut validated] {
+            all.sort_unstable();
+        }
+        prop_assert_eq!(tested, &client.trials[..]);
+        prop_assert!(folds == 2 || validated == client.trials);
         // Folds of a subject differ by at most one run.
         for (_, counts) in tests_of_subject {
             prop_assert!(counts.iter().max().unwrap() - counts.iter().min().unwrap() <= 1, "{counts:?}");
