@@ -3,7 +3,8 @@
 use std::io::Write;
 use std::path::Path;
 
-use fedspd_experiment::{Ended, Headline, headline, resume_command};
+use fedspd_experiment::config::Select;
+use fedspd_experiment::{Ended, Experiment, Headline, headline, resume_command};
 use fedspd_run::{ResultTable, Summary};
 use serde::Serialize;
 use serde_json::json;
@@ -33,9 +34,27 @@ pub(crate) fn percent(summary: &Summary) -> String {
     }
 }
 
+/// Facts about a run that its result is printed with.
+pub(crate) struct Told {
+    seeds: Vec<u64>,
+    select: Select,
+    /// The treatment of held-out subjects.
+    held_out: Option<String>,
+}
+
+impl Told {
+    pub(crate) fn of(experiment: &Experiment) -> Self {
+        Self {
+            seeds: experiment.config.run.seeds.as_slice().to_vec(),
+            select: experiment.config.select(),
+            held_out: experiment.held_out_note(),
+        }
+    }
+}
+
 /// Prints the headline of a finished run, or fails with the command to resume it.
 pub(crate) fn write(
-    (seeds, held_out_note): (&[u64], Option<String>),
+    told: &Told,
     folder: &Path,
     results: &ResultTable,
     ended: Ended,
@@ -47,7 +66,8 @@ pub(crate) fn write(
     }
     let headline = headline(results);
     if format == Format::Json {
-        return write_json(out, &json!(Outcome { folder: folder.display().to_string(), seeds, headline }));
+        let (folder, seeds) = (folder.display().to_string(), &told.seeds[..]);
+        return write_json(out, &json!(Outcome { folder, seeds, headline }));
     }
     let Headline {
         macro_f1,
@@ -59,12 +79,12 @@ pub(crate) fn write(
         feasibility_error,
         single_folds,
     } = headline;
-    let many = if seeds.len() > 1 {
-        format!(", mean ± standard deviation over {} seeds", seeds.len())
-    } else {
-        String::new()
+    let pooled = if single_folds.is_some() { " and folds" } else { "" };
+    let many = match told.seeds.len() {
+        1 => String::new(),
+        seeds => format!(", mean ± standard deviation over {seeds} seeds"),
     };
-    writeln!(out, "Test trials of all clients, in percent{many}:\n")?;
+    writeln!(out, "Test trials of all clients{pooled}, in percent{many}:\n")?;
     let mut table = Table::new(1, &["score", "value"]);
     for (name, summary) in [
         ("macro-F1, all trials together", &macro_f1),
@@ -86,7 +106,12 @@ pub(crate) fn write(
         table.row(vec!["|WᵀW − I|, largest".into(), format!("{error:.1e}")]);
     }
     table.write(out)?;
-    if let Some(note) = held_out_note {
+    writeln!(
+        out,
+        "\nScored is {}. All trials together count all classes; a client counts those that it has.",
+        told.select.title()
+    )?;
+    if let Some(note) = &told.held_out {
         writeln!(out, "\nHeld-out subjects: {note}.")?;
     }
     writeln!(out, "\nRun folder: {}", folder.display())?;

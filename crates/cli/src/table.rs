@@ -22,11 +22,6 @@ impl Table {
         self.rows.push(cells.into_iter().map(|cell| printable(&cell)).collect());
     }
 
-    /// Adds an empty line between groups of rows.
-    pub(crate) fn gap(&mut self) {
-        self.rows.push(Vec::new());
-    }
-
     pub(crate) fn write(&self, out: &mut impl Write) -> io::Result<()> {
         let columns = self.rows[0].len();
         let width = |column: usize| {

@@ -111,6 +111,15 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
+    /// A run of a former version whose validation trials were chosen in another way.
+    #[error(
+        "{}: the run began with a fedspd that validated on random trials; leave-run-out now validates on whole runs",
+        path.display()
+    )]
+    FormerSplit {
+        /// The run folder.
+        path: PathBuf,
+    },
     /// The folder already holds a run.
     #[error("{} already holds a run", path.display())]
     Exists {
@@ -375,7 +384,7 @@ impl Error {
             Self::SiteVersion { .. } => Some("install the same wheel everywhere".into()),
             Self::ServersFile { .. } => Some("set `data` in the node-config of this site to its own trials".into()),
             Self::SiteState { .. } => Some("an earlier round of this run wrote it: look for it in the state folder of the site, or begin a new run".into()),
-            Self::DataChanged { .. } | Self::ConfigChanged { .. } | Self::SitesChanged { .. } => Some("begin a new run".into()),
+            Self::DataChanged { .. } | Self::FormerSplit { .. } | Self::ConfigChanged { .. } | Self::SitesChanged { .. } => Some("begin a new run".into()),
             Self::Checkpoint { .. } => {
                 Some("restore the file from a backup, or begin a new run in another folder".into())
             }

@@ -163,6 +163,14 @@ impl<'a, T: Real, M: Model<T>> Federation<'a, T, M> {
         Ok(report)
     }
 
+    /// Sets the learning rate of the following rounds.
+    ///
+    /// # Errors
+    /// As [`Server::set_learning_rate`].
+    pub fn set_learning_rate(&mut self, learning_rate: f64) -> Result<(), Error> {
+        self.server.set_learning_rate(learning_rate)
+    }
+
     /// Ends a round with the step of the learning rate, for callers that validate in another way.
     ///
     /// # Errors

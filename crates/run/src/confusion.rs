@@ -116,9 +116,12 @@ impl Confusion {
     }
 
     /// Cohen's kappa, `(p - q) / (1 - q)`, with accuracy `p` and chance accuracy `q` for the same
-    /// shares of true and predicted classes. NaN without trials, and if one class is always both
-    /// true and predicted, because chance is then always right.
+    /// shares of true and predicted classes. NaN without trials of at least two classes, because
+    /// chance then cannot be told from skill.
     pub fn kappa(&self) -> f64 {
+        if self.support().iter().filter(|&&trials| trials > 0).count() < 2 {
+            return f64::NAN;
+        }
         let total = self.total() as f64;
         let support = self.support();
         let both = |class: usize| support[class] as f64 * self.predicted(class) as f64;
@@ -144,6 +147,14 @@ impl Confusion {
             return f64::NAN;
         }
         self.f1_per_class().iter().sum::<f64>() / self.classes as f64
+    }
+
+    /// The mean F1 score over the classes that have trials, for clients: a class that a client lacks
+    /// cannot be recognised there. NaN without trials.
+    pub fn macro_f1_of_present(&self) -> f64 {
+        let present = self.f1_per_class().into_iter().zip(self.support()).filter(|(_, trials)| *trials > 0);
+        let f1: Vec<f64> = present.map(|(f1, _)| f1).collect();
+        f1.iter().sum::<f64>() / f1.len() as f64
     }
 
     fn row(&self, truth: usize) -> &[u64] {

@@ -100,13 +100,22 @@ fn feasibility_error(table: &ResultTable) -> Option<f64> {
     errors.into_iter().reduce(f64::max).filter(|&largest| largest != 0.0)
 }
 
-/// Computes the macro-F1 on the pooled validation trials in the last round of each seed and fold,
-/// over seeds and folds. Hyper-parameters may be chosen by it.
+/// Computes the macro-F1 on the pooled validation trials over seeds and folds: that of the round
+/// whose model counts, otherwise of the last round. Hyper-parameters may be chosen by it.
 pub fn validation_f1(table: &ResultTable) -> Summary {
+    let chosen: BTreeMap<(u64, Option<usize>), f64> = table
+        .rows
+        .iter()
+        .filter(|row| row.split == "model" && row.metric == "final_round")
+        .map(|row| ((row.seed, row.fold), row.value))
+        .collect();
     let mut last: BTreeMap<(u64, Option<usize>), (u32, f64)> = BTreeMap::new();
     let of_round =
         |row: &&ResultRow| row.client == "pooled" && row.split == "validation" && row.metric == "macro_f1";
-    for row in table.rows.iter().filter(of_round) {
+    let counts = |row: &&ResultRow| {
+        chosen.get(&(row.seed, row.fold)).is_none_or(|&round| f64::from(row.round) == round)
+    };
+    for row in table.rows.iter().filter(of_round).filter(counts) {
         let entry = last.entry((row.seed, row.fold)).or_insert((row.round, row.value));
         if row.round >= entry.0 {
             *entry = (row.round, row.value);

@@ -9,9 +9,10 @@ use fedspd_experiment::config::Config;
 
 use super::data::Format;
 use crate::failure::Failure;
+use crate::interrupt;
+use crate::outcome::{self, Told};
 use crate::progress::Bar;
 use crate::rounds::Display;
-use crate::{interrupt, outcome};
 
 /// Arguments of `fedspd resume`.
 #[derive(Args)]
@@ -36,9 +37,8 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     files.finish();
     interrupt::listen("the round", arguments.display.shown());
     let mut rounds = arguments.display.rounds(run.rounds_left()?);
-    let seeds = run.experiment.config.run.seeds.clone();
-    let note = run.experiment.held_out_note();
+    let told = Told::of(&run.experiment);
     let (results, ended) = run.go_on(&mut rounds)?;
     rounds.bar.finish();
-    outcome::write((seeds.as_slice(), note), &arguments.run, &results, ended, arguments.format, out)
+    outcome::write(&told, &arguments.run, &results, ended, arguments.format, out)
 }

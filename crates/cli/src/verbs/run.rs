@@ -9,11 +9,12 @@ use fedspd_experiment::{Experiment, Forecast, run as run_experiment};
 
 use super::data::{Format, write_json};
 use crate::failure::Failure;
+use crate::outcome::{self, Told};
 use crate::progress::Bar;
 use crate::rounds::Display;
 use crate::table::Table;
 use crate::warning::warn;
-use crate::{chosen, interrupt, outcome};
+use crate::{chosen, interrupt};
 
 /// Arguments of `fedspd run`.
 #[derive(Args)]
@@ -65,11 +66,10 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
         None => Path::new("runs").join(format!("{name}-{}", &experiment.config_hash()[..8])),
     };
     interrupt::listen("the round", arguments.display.shown());
-    let seeds = experiment.config.run.seeds.as_slice();
     let mut rounds = arguments.display.rounds(experiment.all_rounds()?);
     let (results, ended) = run_experiment(&experiment, &name, &folder, &mut rounds)?;
     rounds.bar.finish();
-    outcome::write((seeds, experiment.held_out_note()), &folder, &results, ended, arguments.format, out)
+    outcome::write(&Told::of(&experiment), &folder, &results, ended, arguments.format, out)
 }
 
 /// Lists the built-in experiments.

@@ -46,7 +46,7 @@ pub use federated::{Aggregation, Federated, OnFailure, Weighting};
 pub use model::{FedBn, ModelKind, ModelSettings, Precision};
 pub use overrides::Override;
 pub use place::Place;
-pub use run::Run;
+pub use run::{Run, Select};
 pub use seeds::Seeds;
 pub use source::Source;
 pub(crate) use split::LEAST_FOLDS_OF_PEOPLE;
@@ -152,8 +152,8 @@ impl Config {
 
     /// Parses a file, applies overrides and checks the result. Messages use the name of the file.
     ///
-    /// Fills in the defaults that depend on the network (`model.precision`, `model.dropout`), so
-    /// that a saved configuration is complete.
+    /// Fills in the defaults that depend on other keys (`model.precision`, `model.dropout`,
+    /// `run.select`), so that a saved configuration is complete.
     ///
     /// # Errors
     /// The first fault, with its line and column or its override.
@@ -210,14 +210,41 @@ impl Config {
 
     /// Returns the SHA-256 of all settings that affect results, in hexadecimal digits.
     pub fn hash(&self) -> String {
+        // Former leave-run-out splits had other validation trials, so their hash must differ.
+        self.hash_without(if self.split.kind.has_folds() { &[] } else { &["refit = false\n"] })
+    }
+
+    /// Returns the hash of the settings without some lines.
+    fn hash_without(&self, lines: &[&str]) -> String {
         let mut config = self.clone();
         (config.run.threads, config.run.checkpoint_every) = (0, 1);
         config.split = config.split.for_hash();
         // Runs from before these keys existed can be resumed: they behaved like the defaults, and
         // `prox_mu` selected the method.
-        let known = ["validate_every = 1\n", "method = \"fedavg\"\n", "method = \"fedprox\"\n"];
-        let text = known.iter().fold(config.to_toml(), |text, line| text.replace(line, ""));
+        let select = format!("select = \"{}\"\n", self.default_select().name());
+        let known = ["validate_every = 1\n", "method = \"fedavg\"\n", "method = \"fedprox\"\n", &select];
+        let text = known.iter().chain(lines).fold(config.to_toml(), |text, line| text.replace(line, ""));
         hexadecimal(&Sha256::digest(text))
+    }
+
+    /// Whether the hash is that of the same leave-run-out split in former versions, whose validation
+    /// trials were others.
+    pub(crate) fn is_former_split(&self, hash: &str) -> bool {
+        let split = &self.split;
+        split.kind == SplitKind::LeaveRunOut
+            && !split.refit
+            && self.hash_without(&["refit = false\n"]) == hash
+    }
+
+    /// Returns the rule for the model that is saved and scored.
+    pub fn select(&self) -> Select {
+        self.run.select.unwrap_or_else(|| self.default_select())
+    }
+
+    /// Returns the default of `run.select`: the rule of early stopping if it is on.
+    fn default_select(&self) -> Select {
+        let stops = self.mode != Mode::Federated && self.train.early_stop > 0;
+        if stops { Select::BestValidation } else { Select::Last }
     }
 
     /// Returns the JSON Schema (draft 2020-12) of the file, for editors.
@@ -231,6 +258,7 @@ impl Config {
         self.model.precision = Some(self.model.resolved_precision());
         self.model.dropout = Some(self.model.resolved_dropout());
         self.federated.method = self.federated.resolved_method();
+        self.run.select = Some(self.select());
         self
     }
 }

@@ -34,6 +34,9 @@ pub struct Split {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "usize", range(min = 2, max = 1000))]
     pub folds: Option<usize>,
+    /// Leave-out splits: whether the final model trains on training and validation trials together,
+    /// for the number of rounds and with the learning rates that were chosen without them.
+    pub refit: bool,
     /// Seed of the assignment to clients and of the split. Default: the seed of each run. If set,
     /// runs differ only in initial weights, batches and sampling.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -95,6 +98,7 @@ impl Default for Split {
             test: 0.15,
             fold: None,
             folds: None,
+            refit: false,
             seed: None,
             held_out_subjects: None,
         }
@@ -120,6 +124,12 @@ impl Split {
         let Self { train, val, test, .. } = self;
         let kind = self.kind.name();
         if !self.kind.has_folds() {
+            if self.refit {
+                let found = format!("`split.refit` is true with the split \"{kind}\"");
+                let rule = "only leave-out splits train a second time";
+                let hint = "use a leave-out split, such as `split.kind = \"leave-run-out\"`";
+                return Err(Conflict::new(&["split", "refit"], found, rule).hint(hint));
+            }
             let sum = train + val + test;
             if (sum - 1.0).abs() <= SUM_TOLERANCE {
                 return Ok(());

@@ -122,7 +122,7 @@ impl Confusions {
     }
 
     /// Computes the scores of a split: those of all trials with their confusion matrix, and the
-    /// mean and the worst over groups.
+    /// mean and the worst over groups. The macro-F1 of a group counts the classes that it has.
     pub(crate) fn scores(&self, classes: &[String], split: &str, prefix: &str, detail: Detail) -> Vec<Score> {
         let Self { pooled, each, .. } = self;
         let mut scores = Vec::new();
@@ -134,7 +134,7 @@ impl Confusions {
         add("pooled", "accuracy".into(), pooled.accuracy());
         add("pooled", "kappa".into(), pooled.kappa());
         add("pooled", "loss".into(), self.loss / pooled.total() as f64);
-        let f1: Vec<f64> = each.iter().map(|(_, confusion)| confusion.macro_f1()).collect();
+        let f1: Vec<f64> = each.iter().map(|(_, confusion)| confusion.macro_f1_of_present()).collect();
         add("mean", "macro_f1".into(), f1.iter().sum::<f64>() / f1.len() as f64);
         add("worst", "macro_f1".into(), f1.iter().copied().fold(f64::NAN, f64::min));
         let counted = |confusion: &Confusion| -> Vec<(String, f64)> {
@@ -152,7 +152,7 @@ impl Confusions {
                 add("pooled", format!("f1:{class}"), f1);
             }
             for (name, confusion) in each {
-                add(name, "macro_f1".into(), confusion.macro_f1());
+                add(name, "macro_f1".into(), confusion.macro_f1_of_present());
                 add(name, "accuracy".into(), confusion.accuracy());
                 add(name, "trials".into(), confusion.total() as f64);
                 if detail == Detail::GroupConfusions {

@@ -1,6 +1,6 @@
 //! The tidy table of a run.
 
-use fedspd_run::{ResultRow, ResultTable, Unit};
+use fedspd_run::{ResultRow, ResultTable, Stage, Unit};
 
 use super::checkpoint::PastRound;
 use crate::Error;
@@ -66,8 +66,9 @@ pub(crate) fn pooled(
     let Some(folds) = folds else { return Ok(Vec::new()) };
     let mut pooled = Vec::new();
     for done in units.chunk_by(|a, b| a.unit.seed == b.unit.seed) {
+        let tested = done.iter().filter(|unit| unit.unit.stage != Some(Stage::Choose));
         let finals: Vec<&[Score]> =
-            done.iter().map(|unit| &unit.finals[..]).filter(|finals| !finals.is_empty()).collect();
+            tested.map(|unit| &unit.finals[..]).filter(|finals| !finals.is_empty()).collect();
         if finals.len() == folds {
             let (unit, finals) = (Unit::of_seed(done[0].unit.seed), pool_folds(classes, &finals)?);
             pooled.push(UnitResults { unit, rounds: Vec::new(), finals });

@@ -13,7 +13,7 @@ use super::identity::Identity;
 use super::introduction::{Facts, Introduction};
 use super::server::AnyServer;
 use crate::Error;
-use crate::config::{Config, Mode};
+use crate::config::{Config, Mode, Select};
 use crate::data::{dataset_name, read_stored, same, stored};
 use crate::record::{Recorder, RunFacts, run_manifest};
 use crate::train::{Visitor, settings, with_network};
@@ -31,6 +31,10 @@ pub(super) fn only_seed(config: &Config) -> Result<u64, Error> {
         );
     }
     check_split(config)?;
+    if config.select() == Select::BestValidation {
+        let fault = "keeps the model of the last round, because sites may not test the best round";
+        return refuse(fault, "`run.select` is \"best-validation\"".into());
+    }
     match config.run.seeds.as_slice() {
         &[seed] => Ok(seed),
         seeds => refuse("needs one seed", format!("`run.seeds` is {seeds:?}")),
@@ -45,6 +49,8 @@ pub(super) fn check_split(config: &Config) -> Result<(), Error> {
         "cannot hold out people, because a site knows only its own"
     } else if split.kind.has_folds() && (split.fold.is_none() || split.folds.is_none()) {
         "trains one fold: set `split.fold` and `split.folds`"
+    } else if split.refit {
+        "trains once: set `split.refit = false`"
     } else {
         return Ok(());
     };

@@ -104,13 +104,18 @@ pub(super) fn most_folds(about: &About, trials: &[usize], unit: Recordings) -> u
     recordings.values().map(BTreeSet::len).min().unwrap_or(0)
 }
 
-/// Returns the fold of each subject of a client. The seed shuffles the subjects. They then go to
-/// folds in turn, beginning after those of the clients before if all clients have as many. A client
-/// thus needs to know only its own number and its own subjects.
-pub(super) fn deal_subjects(subjects: usize, number: u32, folds: usize, seed: Seed) -> Vec<usize> {
+/// Returns the fold of each subject of a client. The seed shuffles the subjects of each client. They
+/// then go to folds in turn, after the subjects of the clients before. Folds thus differ by at most
+/// one subject, and a client's subjects are in different folds if it has few.
+pub(super) fn deal_subjects(
+    subjects: usize,
+    (number, before): (u32, usize),
+    folds: usize,
+    seed: Seed,
+) -> Vec<usize> {
     let mut order: Vec<usize> = (0..subjects).collect();
     shuffle(&mut seed.stream(Purpose::Split).client(number).item(item(0, DEALING)), &mut order);
-    let start = rotation(folds, seed) + number as usize * subjects;
+    let start = rotation(folds, seed) + before;
     let mut fold_of = vec![0; subjects];
     for (turn, subject) in order.into_iter().enumerate() {
         fold_of[subject] = (start + turn) % folds;

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use fedspd_eeg::About;
 use fedspd_federated::Shard;
 use fedspd_nn::{Purpose, Seed};
-use fedspd_run::{HeldOutShard, SeedShards, Shard as ShardCounts, Unit};
+use fedspd_run::{HeldOutShard, SeedShards, Shard as ShardCounts, Stage, Unit};
 
 use super::classes::count_classes;
 use super::deal::{deal_clients, deal_subjects};
@@ -123,6 +123,18 @@ impl Design {
         Ok(Self { clients, shards, newcomers: Vec::new(), held_out, unused })
     }
 
+    /// Returns the design of a stage. The final fit also trains on validation trials.
+    pub(crate) fn for_stage(mut self, stage: Option<Stage>) -> Self {
+        if stage == Some(Stage::Fit) {
+            for shard in &mut self.shards {
+                shard.train.append(&mut shard.validation);
+                shard.train.sort_unstable();
+            }
+            self.newcomers.retain(|newcomer| newcomer.part == Part::Test);
+        }
+        self
+    }
+
     /// Creates the design of one client that has all trials. `number` is its index in the
     /// federation.
     pub(crate) fn of_site(
@@ -162,14 +174,14 @@ impl Design {
                 subjects.join(", ")
             )),
         }
-        if config.split.kind.holds_out_people() {
-            warnings.extend(self.without_own_model(config));
-            return warnings;
+        // Other splits keep every class of every client.
+        if config.split.kind == SplitKind::Stratified {
+            let clients = self.clients.iter().zip(&self.shards);
+            let clients =
+                clients.map(|(client, shard)| (&*client.name, shard.validation.len(), shard.test.len()));
+            warnings.extend(unscored(config, &clients.collect::<Vec<_>>()));
         }
-        let clients = self.clients.iter().zip(&self.shards);
-        let clients =
-            clients.map(|(client, shard)| (&*client.name, shard.validation.len(), shard.test.len()));
-        warnings.extend(unscored(config, &clients.collect::<Vec<_>>()));
+        warnings.extend(self.without_own_model(config));
         warnings
     }
 
@@ -258,11 +270,13 @@ fn hold_out_people(
 ) -> Result<(Vec<Shard>, Vec<Newcomer>), SharingError> {
     let of_clients = deal_clients(clients.len(), fold.of, seed);
     let (mut shards, mut newcomers) = (Vec::with_capacity(clients.len()), Vec::new());
+    let mut before = 0;
     for (number, client) in clients.iter().enumerate() {
         let folds = match config.split.kind {
             SplitKind::LeaveClientOut => vec![of_clients[number]; client.subjects.len()],
-            _ => deal_subjects(client.subjects.len(), number as u32, fold.of, seed),
+            _ => deal_subjects(client.subjects.len(), (number as u32, before), fold.of, seed),
         };
+        before += client.subjects.len();
         let mut shard = Shard { train: Vec::new(), validation: Vec::new(), test: Vec::new() };
         for (subject, own) in client.subjects.iter().zip(folds) {
             let of_subject = |trial: &&usize| about.origins[**trial].subject == *subject;

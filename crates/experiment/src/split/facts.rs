@@ -123,16 +123,18 @@ mod tests {
 
     #[test]
     fn a_split_tells_what_training_and_test_share() {
-        let about = blocked();
+        let about = trials(|_| [0, 1]);
         let mut config = Config::new("made");
         let facts = |config: &Config| {
-            let design = Design::new(config, &about, 0).unwrap();
+            let design = Design::new(config, &about, 0, None).unwrap();
             let facts = with_split(TrialFacts::default(), &about, &design);
             (facts.shared_subjects, facts.shared_runs > 0)
         };
         assert_eq!(facts(&config), (3, true));
-        (config.split.kind, config.split.folds) = (SplitKind::LeaveRunOut, 2);
+        config.split.kind = SplitKind::LeaveRunOut;
         assert_eq!(facts(&config), (3, false));
+        config.split.kind = SplitKind::LeaveSubjectOut;
+        assert_eq!(facts(&config), (0, false));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use fedspd_nn::{Evaluation, Model, ParamSet, Seed};
 
 use super::settings;
 use crate::Error;
-use crate::config::{Config, Mode};
+use crate::config::{Config, Mode, Select};
 use crate::record::{CohortState, ModelState};
 use crate::split::{Design, Newcomer, Part};
 
@@ -26,6 +26,14 @@ pub(crate) struct Roster {
 }
 
 impl Roster {
+    /// Returns the name of the model in results: that of a client that trains alone, or `pooled`.
+    pub(crate) fn model_name(&self, mode: Mode) -> &str {
+        match (mode, &self.names[..]) {
+            (Mode::Local, [name]) => name,
+            _ => "pooled",
+        }
+    }
+
     /// Returns the roster of each cohort of a mode. A client without training trials in this fold
     /// belongs to none.
     pub(crate) fn all(mode: Mode, design: &Design) -> Vec<Self> {
@@ -78,25 +86,32 @@ pub(crate) struct CohortRound<'a> {
     pub(crate) validation: Vec<Scored<'a>>,
 }
 
-/// A federation and its early stopping.
+/// A federation with the best model so far, and its early stopping.
 pub(crate) struct Cohort<'a, T: Real, M: Model<T>> {
     pub(crate) federation: Federation<'a, T, M>,
     network: &'a M,
     examples: &'a M::Examples,
     roster: &'a Roster,
     stopping: Option<EarlyStopping<ModelState>>,
+    select: Select,
+    /// Learning rates that were chosen before, one for each round.
+    rates: Option<Vec<f64>>,
+    /// The number of completed rounds.
+    rounds: usize,
     /// Whether training continues.
     pub(crate) active: bool,
 }
 
 impl<'a, T: Real, M: Model<T>> Cohort<'a, T, M> {
-    /// Creates the cohort of a roster.
+    /// Creates the cohort of a roster. With `rates`, it trains one round for each of them and keeps
+    /// the last model.
     pub(crate) fn new(
         config: &Config,
         network: &'a M,
         examples: &'a M::Examples,
         roster: &'a Roster,
         seed: u64,
+        rates: Option<Vec<f64>>,
     ) -> Result<Self, Error> {
         let Roster { names, shards, numbers, .. } = roster;
         let members = names.iter().zip(shards);
@@ -108,10 +123,13 @@ impl<'a, T: Real, M: Model<T>> Cohort<'a, T, M> {
         let server = Server::new(server, members.collect(), initial, method.server, Seed(seed))?;
         let federation =
             Federation::new(examples, shards, numbers.clone(), method.client, server, Seed(seed))?;
-        let patience = config.train.early_stop as u64;
-        let stops = config.mode != Mode::Federated && patience > 0;
-        let stopping = stops.then(|| EarlyStopping::new(Better::Max, patience));
-        Ok(Self { federation, network, examples, roster, stopping, active: true })
+        let stops = config.mode != Mode::Federated && config.train.early_stop > 0;
+        let patience = if stops { config.train.early_stop as u64 } else { u64::MAX };
+        let select = if rates.is_some() { Select::Last } else { config.select() };
+        let watched = rates.is_none() && (stops || select == Select::BestValidation);
+        let stopping = watched.then(|| EarlyStopping::new(Better::Max, patience));
+        let (rounds, active) = (0, true);
+        Ok(Self { federation, network, examples, roster, stopping, select, rates, rounds, active })
     }
 
     /// Trains one round and updates early stopping with a validation score; larger is better. A
@@ -127,6 +145,9 @@ impl<'a, T: Real, M: Model<T>> Cohort<'a, T, M> {
             let validation = self.evaluate(workers, Part::Validation)?;
             return Ok(CohortRound { report: None, validation });
         }
+        if let Some(&rate) = self.rates.as_ref().and_then(|rates| rates.get(self.rounds)) {
+            self.federation.set_learning_rate(rate)?;
+        }
         let report = self.federation.train(workers)?;
         let validation = if validated { self.evaluate(workers, Part::Validation)? } else { Vec::new() };
         self.federation.advance(mean_loss(validation.iter()))?;
@@ -135,7 +156,20 @@ impl<'a, T: Real, M: Model<T>> Cohort<'a, T, M> {
             let federation = &self.federation;
             self.active = !stopping.step(score, || model_state(federation));
         }
+        self.rounds += 1;
+        self.active &= self.rates.as_ref().is_none_or(|rates| self.rounds < rates.len());
         Ok(CohortRound { report: Some(report), validation })
+    }
+
+    /// Returns the number of rounds of the model that counts.
+    pub(crate) fn chosen_rounds(&self) -> usize {
+        self.best().map_or(self.rounds, |(round, _)| round)
+    }
+
+    /// Returns the best model with its round, counted from 1, if it is the one that counts.
+    fn best(&self) -> Option<(usize, &ModelState)> {
+        let stopping = self.stopping.as_ref().filter(|_| self.select == Select::BestValidation)?;
+        stopping.best().map(|(_, step, best)| (step as usize, best))
     }
 
     /// Evaluates the trials of a part. New people are evaluated one by one, others client by client.
@@ -175,13 +209,12 @@ impl<'a, T: Real, M: Model<T>> Cohort<'a, T, M> {
         }
     }
 
-    /// Restores the best model, if early stopping kept one. Returns its round, counted from 1.
+    /// Restores the best model, if it is the one that counts. Returns its round, counted from 1.
     pub(crate) fn return_to_best(&mut self) -> Result<Option<u32>, Error> {
-        let Some((_, step, best)) = self.stopping.as_ref().and_then(EarlyStopping::best) else {
-            return Ok(None);
-        };
+        let Some((round, best)) = self.best() else { return Ok(None) };
+        let best = best.clone();
         self.federation.restore(&best.server, &best.clients)?;
-        Ok(Some(step as u32))
+        Ok(Some(round as u32))
     }
 
     pub(crate) fn state(&self) -> CohortState {
@@ -195,6 +228,7 @@ impl<'a, T: Real, M: Model<T>> Cohort<'a, T, M> {
     pub(crate) fn restore(&mut self, state: &CohortState) -> Result<(), Error> {
         self.federation.restore(&state.model.server, &state.model.clients)?;
         (self.stopping, self.active) = (state.stopping.clone(), state.active);
+        self.rounds = self.federation.server().round() as usize;
         Ok(())
     }
 }

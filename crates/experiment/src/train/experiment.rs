@@ -8,7 +8,7 @@ use fedspd_federated::ParameterScopes;
 use fedspd_manifold::Real;
 use fedspd_nn::file::{Manifest as ModelManifest, Network};
 use fedspd_nn::{Architecture, Input};
-use fedspd_run::Unit;
+use fedspd_run::{Stage, Unit};
 
 use super::network::{Visitor, with_network};
 use super::settings;
@@ -157,15 +157,22 @@ impl Experiment {
         fold_count(&self.config, self.dataset.about())
     }
 
-    /// Returns the units of a run in their order: seeds, and their folds.
+    /// Returns the units of a run in their order: seeds, their folds, and the stages of each.
     ///
     /// # Errors
     /// As [`fold_count`].
     pub fn units(&self) -> Result<Vec<Unit>, Error> {
         let folds: Vec<Option<usize>> =
             self.folds()?.map_or(vec![None], |folds| (0..folds).map(Some).collect());
-        let seeds = self.config.run.seeds.as_slice().iter();
-        Ok(seeds.flat_map(|&seed| folds.iter().map(move |&fold| Unit { seed, fold, stage: None })).collect())
+        let stages: &[_] =
+            if self.config.split.refit { &[Some(Stage::Choose), Some(Stage::Fit)] } else { &[None] };
+        let mut units = Vec::new();
+        for &seed in self.config.run.seeds.as_slice() {
+            for &fold in &folds {
+                units.extend(stages.iter().map(|&stage| Unit { seed, fold, stage }));
+            }
+        }
+        Ok(units)
     }
 
     /// Passes the network of this experiment to a visitor.

@@ -6,10 +6,12 @@
 //! | `network` | the one place that matches kind and precision of a network |
 //! | `settings` | from the configuration to servers, methods and optimisers |
 //! | `cohort` | clients that train one model together |
+//! | `chosen` | what the first stage of a fold chose for the second |
 //! | `seed`, `run` | all rounds of a seed, all seeds of a run |
 //! | `series`, `reproduction`, `sweep` | several runs |
 //! | `forecast`, `warnings` | `--dry-run` |
 
+mod chosen;
 mod cohort;
 mod experiment;
 mod forecast;

@@ -6,8 +6,9 @@ use fedspd_eeg::prepare::Progress;
 use fedspd_manifold::Real;
 use fedspd_nn::Architecture;
 use fedspd_nn::file::encode;
-use fedspd_run::{Engine, Event, ResultTable, RunFolder, Shards, Status, Unit};
+use fedspd_run::{Engine, Event, ResultTable, RunFolder, Shards, Stage, Status, Unit};
 
+use super::chosen::Chosen;
 use super::experiment::{Experiment, in_pool};
 use super::network::Visitor;
 use super::seed::SeedRun;
@@ -31,6 +32,9 @@ pub fn fit(experiment: &Experiment, observer: &mut (dyn Observer + Send)) -> Res
     if experiment.folds()?.is_some() {
         return Err(no_model("several folds give several models; choose one with `split.fold`"));
     }
+    if experiment.config.split.refit {
+        return Err(no_model("a model without a run folder trains once; set `split.refit = false`"));
+    }
     in_pool(experiment.threads(), || experiment.with_network(Fit { experiment, seed, observer }))
 }
 
@@ -48,7 +52,7 @@ impl Visitor for Fit<'_> {
     type Output = Option<Vec<u8>>;
 
     fn visit<T: Real, N: Architecture<T>>(self, network: N) -> Result<Option<Vec<u8>>, Error> {
-        let outcome = SeedRun::new(self.experiment, &network, Unit::of_seed(self.seed), false)?
+        let outcome = SeedRun::new(self.experiment, &network, Unit::of_seed(self.seed), None, false)?
             .run(None, self.observer)?;
         match (outcome.model, outcome.ended) {
             (_, Ended::Interrupted { .. }) => Ok(None),
@@ -105,7 +109,8 @@ fn new_run(
     let copies = &experiment.dataset.copies;
     let (mut trials, mut seeds) = (facts::of_trials(about), Vec::new());
     (trials.copied_pairs, trials.copied_trials) = (copies.pairs.len(), copies.trials);
-    for unit in experiment.units()? {
+    // Both stages of a fold share its split.
+    for unit in experiment.units()?.into_iter().filter(|unit| unit.stage != Some(Stage::Choose)) {
         let design = experiment.design(unit)?;
         trials = facts::with_split(trials, about, &design);
         seeds.push(design.counts(about, unit));
@@ -157,6 +162,9 @@ impl Resumable {
     ) -> Result<Self, Error> {
         let mut recorder = Recorder::open(folder, Engine::Process)?;
         let mut config = saved_config(recorder.folder())?;
+        if config.is_former_split(&recorder.manifest.config_hash) {
+            return Err(Error::FormerSplit { path: folder.to_owned() });
+        }
         if config.hash() != recorder.manifest.config_hash {
             return Err(Error::ConfigChanged { path: recorder.folder().config() });
         }
@@ -226,7 +234,8 @@ impl AllUnits<'_> {
                 done.push(UnitResults { unit, rounds: history, finals });
                 continue;
             }
-            let run = SeedRun::new(self.experiment, network, unit, true)?;
+            let chosen = done.last().filter(|_| unit.stage == Some(Stage::Fit)).map(Chosen::of);
+            let run = SeedRun::new(self.experiment, network, unit, chosen, true)?;
             let outcome = run.run(Some(&mut self.recorder), self.observer)?;
             done.push(outcome.results);
             if outcome.ended != Ended::Finished {

@@ -8,12 +8,13 @@ use fedspd_federated::{Worker, in_order};
 use fedspd_manifold::Real;
 use fedspd_nn::file::{Manifest as ModelManifest, Network, encode};
 use fedspd_nn::{Architecture, Model, ParamSet};
-use fedspd_run::Unit;
+use fedspd_run::{Stage, Unit};
 
+use super::chosen::{Chosen, chosen_rounds, learning_rate};
 use super::cohort::{Cohort, CohortRound, Roster, Scored, evaluate_new, mean_loss};
 use super::experiment::{Experiment, Inputs};
 use super::settings;
-use crate::config::Mode;
+use crate::config::{Mode, Select};
 use crate::evaluate::{Detail, InterpretationData, Predicted, RoundScores, Score, Validation, finals};
 use crate::record::{
     Checkpoint, CohortState, History, PastRound, Progress, Recorder, UnitResults, is_due, round_event, warn,
@@ -35,6 +36,8 @@ pub(crate) struct SeedRun<'a, T: Real, N: Architecture<T>> {
     examples: N::Examples,
     design: Design,
     unit: Unit,
+    /// The choices of the first stage, for the second.
+    chosen: Option<Chosen>,
     /// The unit of the numbers that the network reads.
     read_unit: String,
     interpretation: Option<InterpretationData>,
@@ -61,14 +64,16 @@ impl<'a, T: Real, N: Architecture<T>> SeedRun<'a, T, N> {
         experiment: &'a Experiment,
         network: &'a N,
         unit: Unit,
+        chosen: Option<Chosen>,
         interpreted: bool,
     ) -> Result<Self, Error> {
-        let design = experiment.design(unit)?;
+        let design = experiment.design(unit)?.for_stage(unit.stage);
         // Clients that train alone have no common model to interpret.
-        let interpreted = interpreted && experiment.config.mode != Mode::Local;
+        let interpreted =
+            interpreted && experiment.config.mode != Mode::Local && unit.stage != Some(Stage::Choose);
         let Inputs { numbers, unit: read_unit, interpretation } = experiment.inputs(&design, interpreted)?;
         let examples = experiment.examples(network, numbers)?;
-        Ok(Self { experiment, network, examples, design, unit, read_unit, interpretation })
+        Ok(Self { experiment, network, examples, design, unit, chosen, read_unit, interpretation })
     }
 
     /// Trains from the start, or from the checkpoint if the recorder has one.
@@ -82,11 +87,14 @@ impl<'a, T: Real, N: Architecture<T>> SeedRun<'a, T, N> {
             Ok(SeedOutcome { results: UnitResults { unit, rounds, finals }, model, ended })
         };
         let rosters = Roster::all(config.mode, &self.design);
-        let cohorts =
-            rosters.iter().map(|roster| Cohort::new(config, self.network, &self.examples, roster, unit.seed));
+        let cohorts = rosters.iter().map(|roster| {
+            let rates = self.chosen.as_ref().map(|chosen| chosen.rates(roster.model_name(config.mode)));
+            Cohort::new(config, self.network, &self.examples, roster, unit.seed, rates)
+        });
         let mut cohorts = cohorts.collect::<Result<Vec<_>, Error>>()?;
         let mut workers = self.workers()?;
-        let mut history = History { unit, rounds: settings::rounds(config), past: Vec::new() };
+        let rounds = self.chosen.as_ref().map_or_else(|| settings::rounds(config), Chosen::rounds);
+        let mut history = History { unit, rounds, past: Vec::new() };
         let stored: Option<Checkpoint<Vec<CohortState>>> =
             recorder.as_deref_mut().map(|recorder| recorder.checkpoint(unit)).transpose()?.flatten();
         // A resumed unit has its warnings in the log already.
@@ -113,12 +121,20 @@ impl<'a, T: Real, N: Architecture<T>> SeedRun<'a, T, N> {
                 return outcome(history.past, Vec::new(), None, ended);
             }
             let round = history.done() + 1;
-            // With early stopping, every round is validated.
-            let validated = is_due(round, round == history.rounds, config.run.validate_every);
+            // With early stopping, every round is validated. The second stage has no validation.
+            let validated = unit.stage != Some(Stage::Fit)
+                && is_due(round, round == history.rounds, config.run.validate_every);
             let done = self.one_round(&mut cohorts, &mut workers, validated)?;
             let last = round == history.rounds || cohorts.iter().all(|cohort| !cohort.active);
-            let due = Due { validated, tested: is_due(round, last, config.run.eval_every) };
-            let scored = self.score_round(due, &cohorts, &mut workers, &done)?;
+            let tested = unit.stage != Some(Stage::Choose) && is_due(round, last, config.run.eval_every);
+            let mut scored = self.score_round(Due { validated, tested }, &cohorts, &mut workers, &done)?;
+            if unit.stage == Some(Stage::Choose) {
+                let trained = rosters.iter().zip(&done);
+                let trained = trained.filter_map(|(roster, done)| Some((roster, done.report.as_ref()?)));
+                scored.scores.extend(trained.map(|(roster, report)| {
+                    learning_rate(roster.model_name(config.mode), report.learning_rate)
+                }));
+            }
             let trained = cohorts.iter().zip(done);
             let trained = trained
                 .filter_map(|(cohort, done)| Some((cohort.federation.server().members(), done.report?)));
@@ -132,6 +148,17 @@ impl<'a, T: Real, N: Architecture<T>> SeedRun<'a, T, N> {
             observer.round(&progress);
         }
         let past = history.past;
+        if unit.stage == Some(Stage::Choose) {
+            let models = rosters.iter().zip(&cohorts);
+            let chosen = models.map(|(roster, cohort)| {
+                chosen_rounds(roster.model_name(config.mode), cohort.chosen_rounds())
+            });
+            let chosen: Vec<Score> = chosen.collect();
+            if let Some(recorder) = recorder {
+                save(recorder, unit, &cohorts, &past, &chosen, true)?;
+            }
+            return outcome(past, chosen, None, Ended::Finished);
+        }
         let finals = self.finish(&mut cohorts, &mut workers, &past)?;
         let model = self.model(&cohorts)?;
         if let Some(recorder) = recorder {
@@ -224,14 +251,15 @@ impl<'a, T: Real, N: Architecture<T>> SeedRun<'a, T, N> {
         Ok(RoundScores::new(validation, test.as_ref(), &about.classes))
     }
 
-    /// Scores the final model: the best model of early stopping, otherwise that of the last round.
+    /// Scores the final model, as `run.select` says.
     fn finish(
         &self,
         cohorts: &mut [Cohort<'_, T, N>],
         workers: &mut [Worker<'_, T, N>],
         history: &[PastRound],
     ) -> Result<Vec<Score>, Error> {
-        let (about, design) = (self.experiment.dataset.about(), &self.design);
+        let (about, design, config) =
+            (self.experiment.dataset.about(), &self.design, &self.experiment.config);
         let mut best_rounds = Vec::new();
         for cohort in cohorts.iter_mut() {
             best_rounds.extend(cohort.return_to_best()?);
@@ -242,6 +270,9 @@ impl<'a, T: Real, N: Architecture<T>> SeedRun<'a, T, N> {
             feasibility = feasibility.max(cohort.parameters().feasibility_error()?);
         }
         let detail = if self.unit.fold.is_some() { Detail::GroupConfusions } else { Detail::Groups };
+        if config.select() == Select::BestValidation {
+            best_rounds.extend(self.chosen.as_ref().and_then(Chosen::only));
+        }
         let best_round = if let [round] = best_rounds[..] { Some(round) } else { None };
         let mut finals = finals(&test, &about.classes, detail, feasibility, best_round, history);
         if let [cohort] = cohorts

@@ -130,17 +130,17 @@ fn unknown_keys_at_every_level() {
         file(
             "split = { stratify = true }",
             "unknown key `split.stratify` in bad.toml, line 2, column 11",
-            "the keys of [split] are fold, folds, held_out_subjects, kind, seed, test, train, val",
+            "the keys of [split] are fold, folds, held_out_subjects, kind, refit, seed, test, train, val",
         ),
         file(
             "[run]\nseed = 3",
             "unknown key `run.seed` in bad.toml, line 3, column 1",
-            "did you mean `seeds`? the keys of [run] are checkpoint_every, eval_every, seeds, threads, validate_every",
+            "did you mean `seeds`? the keys of [run] are checkpoint_every, eval_every, seeds, select, threads, validate_every",
         ),
         file(
             "run.\"a b\" = 3",
             "unknown key `run.\"a b\"` in bad.toml, line 2, column 5",
-            "the keys of [run] are checkpoint_every, eval_every, seeds, threads, validate_every",
+            "the keys of [run] are checkpoint_every, eval_every, seeds, select, threads, validate_every",
         ),
     ]);
 }
@@ -539,6 +539,11 @@ fn contradictions() {
             "split = { kind = 'leave-run-out', fold = 5, folds = 5 }",
             "`split.fold` is 5 of 5 folds in bad.toml, line 2, column 42; it must be between 0 and 4",
             "",
+        ),
+        file(
+            "split.refit = true",
+            "`split.refit` is true with the split \"stratified\" in bad.toml, line 2, column 15; only leave-out splits train a second time",
+            "use a leave-out split, such as `split.kind = \"leave-run-out\"`",
         ),
         file(
             "split = { kind = 'leave-subject-out', folds = 2 }",

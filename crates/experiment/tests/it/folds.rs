@@ -5,30 +5,61 @@ use std::fs;
 use std::path::Path;
 
 use fedspd_experiment::config::Config;
-use fedspd_experiment::{Ended, Error, Experiment, Observer, Resumable, RoundProgress, headline, run};
-use fedspd_run::{Event, EventLog, ResultRow, ResultTable, Round, Shards};
+use fedspd_experiment::{
+    Content, Ended, Error, Experiment, Observer, Resumable, RoundProgress, headline, run,
+};
+use fedspd_run::{Event, EventLog, ResultRow, ResultTable, Round, Shards, Stage};
 
 use crate::runs::experiment;
 use crate::support::Warnings;
 
-/// Six people with six runs each: three with two classes, three with the other two.
+/// Settings for six people with six runs each.
 const PEOPLE: &str = r#"
     [data]
-    name = "sample"
-    subjects = "1-6"
+    name = "people.npz"
     [align]
     kind = "riemannian"
     [model]
-    dims = [4]
+    dims = [3]
     epsilon = 1e-3
     [train]
     lr = 1e-2
-    epochs = 2
+    batch = 16
+    epochs = 4
     early_stop = 0
     [federated]
-    rounds = 2
+    rounds = 4
     epochs_local = 1
 "#;
+
+/// Trials of one person.
+const TRIALS: usize = 36;
+
+/// Writes covariances of six people. Each has three runs of two classes and three of the other two.
+fn people(folder: &Path) -> String {
+    let text = format!(
+        "model.dims = [3]\n[data]\nname = 'generated'\ngenerated = {{ subjects = 6, trials = {TRIALS}, channels = 4, classes = 4, strength = 0.6 }}"
+    );
+    let Content::Covariances(mut made) = experiment(&text, &[]).dataset.content else {
+        panic!("covariances")
+    };
+    let mut counts = BTreeMap::new();
+    for origin in &mut made.about.origins {
+        let kind = origin.label / 2;
+        let count: &mut usize = counts.entry((origin.subject.clone(), kind)).or_default();
+        origin.run = (2 * (*count % 3) + kind).to_string();
+        *count += 1;
+    }
+    let path = folder.join("people.npz");
+    made.save(&path).unwrap();
+    format!("data.name={path:?}")
+}
+
+/// Returns the experiment with these changes, on data in this folder.
+fn on_people(folder: &Path, overrides: &[&str]) -> Experiment {
+    let data = people(folder);
+    experiment(PEOPLE, &[&[&*data], overrides].concat())
+}
 
 /// A run in a folder of its own.
 struct Finished {
@@ -41,7 +72,8 @@ struct Finished {
 fn finished(overrides: &[&str]) -> Finished {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run");
-    let (table, ended) = run(&experiment(PEOPLE, overrides), "test", &path, &mut ()).unwrap();
+    let experiment = on_people(folder.path(), overrides);
+    let (table, ended) = run(&experiment, "test", &path, &mut ()).unwrap();
     assert_eq!(ended, Ended::Finished);
     let events = EventLog::read(&path.join("events.jsonl")).unwrap().into_iter();
     let rounds = events.filter_map(|event| if let Event::Round(round) = event { Some(round) } else { None });
@@ -106,12 +138,12 @@ fn a_run_tests_every_trial_once_and_pools_its_folds() {
         let counts = shards.clients.iter().flat_map(|client| [&client.train, &client.val, &client.test]);
         assert!(counts.flatten().all(|&count| count > 0));
     }
-    assert_eq!(rounds.len(), 6 * 2);
+    assert_eq!(rounds.len(), 6 * 4);
     let seed: Vec<ResultRow> = table.rows.iter().filter(|row| row.seed == 0).cloned().collect();
     let seed = ResultTable { rows: seed };
     let trials = |fold| of(&seed, fold, "final_trials").map(|row| row.value).sum::<f64>();
     let whole = (0..3).map(|fold| trials(Some(fold))).sum::<f64>();
-    assert_eq!((trials(None), trials(None)), (whole, 540.0));
+    assert_eq!((trials(None), trials(None)), (whole, 6.0 * TRIALS as f64));
     let accuracy = |fold| value(&seed, fold, "pooled", "final_accuracy");
     let pooled = (0..3).map(|fold| accuracy(Some(fold)) * trials(Some(fold))).sum::<f64>() / whole;
     assert!((accuracy(None) - pooled).abs() < 1e-12);
@@ -146,19 +178,29 @@ fn folds_resume_with_the_same_bytes() {
         &["split.kind=leave-run-out"][..],
         &["split.kind=leave-subject-out", "split.folds=3", "mode=local"],
         &["split.kind=leave-client-out", "mode=centralised"],
+        &["split.kind=leave-run-out", "split.refit=true", "run.select=best-validation"],
+        &[
+            "split.kind=leave-subject-out",
+            "split.folds=3",
+            "split.refit=true",
+            "mode=local",
+            "train.early_stop=1",
+        ],
+        &["run.select=best-validation"],
     ] {
         let straight = finished(overrides);
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run");
-        let (_, mut ended) = run(&experiment(PEOPLE, overrides), "test", &path, &mut After(1)).unwrap();
+        let experiment = on_people(straight.folder.path(), overrides);
+        let (_, mut ended) = run(&experiment, "test", &path, &mut After(1)).unwrap();
         let mut pieces = 0;
         while let Ended::Interrupted { .. } = ended {
             pieces += 1;
-            let rest = Resumable::open(&path, |_| (), &()).unwrap();
+            let mut rest = Resumable::open(&path, |_| (), &()).unwrap();
             assert!(rest.rounds_left().unwrap() > 0);
             ended = rest.go_on(&mut After(3)).unwrap().1;
         }
-        assert!(pieces > 1);
+        assert!(pieces > 0);
         let (pieces, straight) = (files(&path), files(&straight.folder.path().join("run")));
         assert_eq!(pieces.keys().collect::<Vec<_>>(), straight.keys().collect::<Vec<_>>());
         assert!(pieces == straight, "{overrides:?}");
@@ -179,7 +221,7 @@ fn held_out_people_are_tested_once_and_never_train() {
         let calibrated = overrides.contains(&"align.calibration=15");
         let tested: usize =
             shards.seeds.iter().flat_map(|fold| &fold.clients).flat_map(|client| &client.test).sum();
-        assert_eq!(tested, if calibrated { 6 * 75 } else { 540 }, "{overrides:?}");
+        assert_eq!(tested, 6 * if calibrated { TRIALS - 15 } else { TRIALS }, "{overrides:?}");
         let trials: f64 = of(&table, None, "final_trials").map(|row| row.value).sum();
         assert_eq!(trials as usize, tested, "{overrides:?}");
         for fold in &shards.seeds {
@@ -213,22 +255,21 @@ fn networks_with_statistics_are_calibrated_for_new_people() {
 }
 
 fn refusal(overrides: &[&str]) -> Error {
-    experiment(PEOPLE, overrides)
-        .units()
-        .and_then(|units| {
-            let experiment = experiment(PEOPLE, overrides);
-            units.into_iter().try_for_each(|unit| experiment.design(unit).map(|_| ()))
-        })
+    let folder = tempfile::tempdir().unwrap();
+    let experiment = on_people(folder.path(), overrides);
+    let units = experiment.units();
+    units
+        .and_then(|units| units.into_iter().try_for_each(|unit| experiment.design(unit).map(|_| ())))
         .unwrap_err()
 }
 
 #[test]
 fn splits_that_cannot_hold_are_refused_with_the_counts() {
-    let lost = refusal(&["split.kind=leave-run-out", "split.folds=5"]);
+    let lost = refusal(&["split.kind=leave-run-out", "split.folds=5", "run.seeds=0..3"]);
     let text = lost.to_string();
     assert!(text.starts_with("fold 0 of 5 (counted from 0) leaves `client "), "{text}");
     assert!(text.contains(" trials of `"), "{text}");
-    assert!(text.contains(": of feet, hands, left_hand, right_hand, there are "), "{text}");
+    assert!(text.contains(": of class 1, class 2, class 3, class 4, there are "), "{text}");
     assert!(text.contains(" for training, ") && text.ends_with(" for test"), "{text}");
     let hint = "use `split.folds = 3`, the largest number that keeps every class";
     assert_eq!(lost.hint().unwrap(), hint);
@@ -238,9 +279,9 @@ fn splits_that_cannot_hold_are_refused_with_the_counts() {
     let few = refusal(&["split.kind=leave-client-out", "federated.subjects_per_client=3"]);
     assert_eq!(few.to_string(), "there are 2 clients; leave-client-out needs at least 3");
     assert!(few.hint().is_some());
-    let calibration = refusal(&["split.kind=leave-subject-out", "align.calibration=90"]);
-    assert!(calibration.to_string().starts_with("`align.calibration` is 90, but held-out subject `"));
-    let fold = refusal(&["split.kind=leave-run-out", "split.fold=3"]);
+    let calibration = refusal(&["split.kind=leave-subject-out", "align.calibration=36"]);
+    assert!(calibration.to_string().starts_with("`align.calibration` is 36, but held-out subject `"));
+    let fold = refusal(&["split.kind=leave-run-out", "split.fold=3", "run.seeds=0..3"]);
     assert_eq!(fold.to_string(), "`split.fold` is 3; it must be less than the number of folds, 3");
 }
 
@@ -250,8 +291,8 @@ fn clients_without_a_model_of_their_own_are_named() {
     let mut warnings = Warnings::default();
     let folder = tempfile::tempdir().unwrap();
     let settings = ["split.kind=leave-subject-out", "mode=local", "split.folds=3", "split.fold=0"];
-    let clients = "federated.clients={ a = [1, 2, 3], b = [4] , c = [5], d = [6]}";
-    let alone = experiment(PEOPLE, &[&settings[..], &[clients]].concat());
+    let clients = "federated.clients={ a = [1, 2, 3], b = [4], c = [5], d = [6] }";
+    let alone = on_people(folder.path(), &[&settings[..], &[clients]].concat());
     run(&alone, "test", &folder.path().join("run"), &mut warnings).unwrap();
     let text = "without training trials in this fold, these clients are not scored: ";
     assert!(warnings.0.iter().any(|warning| warning.starts_with(text)), "{:?}", warnings.0);
@@ -278,7 +319,99 @@ fn hashes_of_former_stratified_configurations_stay() {
 /// An experiment of one fold is not an experiment of all.
 #[test]
 fn several_folds_give_no_single_model() {
-    let all: Experiment = experiment(PEOPLE, &["split.kind=leave-run-out"]);
+    let folder = tempfile::tempdir().unwrap();
+    let all = on_people(folder.path(), &["split.kind=leave-run-out"]);
     let error = fedspd_experiment::fit(&all, &mut ()).unwrap_err();
     assert!(error.to_string().contains("several folds give several models"), "{error}");
+}
+
+fn rows<'a>(table: &'a ResultTable, split: &'a str, metric: &'a str) -> Vec<&'a ResultRow> {
+    table.rows.iter().filter(|row| row.split == split && row.metric == metric).collect()
+}
+
+/// Federated training keeps the round with the best validation score, if asked to.
+#[test]
+fn the_best_round_counts_if_asked_to() {
+    let rate = ["train.lr=0.3", "federated.rounds=12", "run.seeds=[3]"];
+    let best = finished(&[&rate[..], &["run.select=best-validation"]].concat());
+    let last = finished(&rate);
+    let scores = rows(&best.table, "validation", "macro_f1");
+    let first_best =
+        scores.iter().fold(scores[0], |best, row| if row.value > best.value { row } else { best });
+    assert!(first_best.round < 12, "choose settings whose best round is not the last");
+    assert_eq!(rows(&best.table, "model", "final_round")[0].value, f64::from(first_best.round));
+    let test = |run: &Finished, round| {
+        let row = rows(&run.table, "test", "macro_f1").into_iter().find(|row| row.round == round);
+        row.unwrap().value
+    };
+    let f1 = |run: &Finished| {
+        rows(&run.table, "test", "final_macro_f1")
+            .into_iter()
+            .find(|row| row.client == "pooled")
+            .unwrap()
+            .value
+    };
+    assert_eq!(f1(&best), test(&best, first_best.round));
+    assert_eq!(f1(&last), test(&last, 12));
+    assert!(rows(&last.table, "model", "final_round").is_empty());
+    assert_eq!(fedspd_run::validation_f1(&best.table).mean, first_best.value);
+}
+
+/// The second stage trains on training and validation trials for the chosen number of rounds, with
+/// the learning rates of the first. Test trials choose nothing.
+#[test]
+fn a_refit_repeats_the_chosen_rounds_on_more_trials() {
+    let settings = ["split.kind=leave-run-out", "split.fold=0", "split.folds=3", "train.scheduler=cosine"];
+    let once = finished(&settings);
+    let twice = finished(&[&settings[..], &["split.refit=true"]].concat());
+    let of_stage = |stage| {
+        let rounds = twice.rounds.iter().filter(move |round| round.unit.stage == Some(stage));
+        rounds.cloned().collect::<Vec<_>>()
+    };
+    let (choose, fit) = (of_stage(Stage::Choose), of_stage(Stage::Fit));
+    let rates = |rounds: &[Round]| rounds.iter().map(|round| round.learning_rate).collect::<Vec<_>>();
+    assert_eq!(rates(&choose), rates(&once.rounds));
+    assert_eq!(rates(&fit), rates(&choose));
+    assert!(choose.iter().all(|round| round.test_f1.is_none() && round.validation_f1.is_some()));
+    assert!(fit.iter().all(|round| round.test_f1.is_some() && round.validation_f1.is_none()));
+    // The first stage is the run without refit.
+    let losses = |rounds: &[Round]| rounds.iter().map(|round| round.train_loss).collect::<Vec<_>>();
+    assert_eq!(losses(&choose), losses(&once.rounds));
+    assert_ne!(losses(&fit), losses(&choose));
+    assert_eq!(once.shards, twice.shards);
+    let trials = |run: &Finished| of(&run.table, None, "final_trials").map(|row| row.value).sum::<f64>();
+    assert_eq!(trials(&once), trials(&twice));
+    let settings =
+        ["split.kind=leave-run-out", "split.folds=3", "split.refit=true", "run.select=best-validation"];
+    let best = finished(&[&settings[..], &["train.lr=0.3", "federated.rounds=8"]].concat());
+    for fold in 0..3 {
+        let of_fold = |row: &&&ResultRow| row.fold == Some(fold);
+        let chosen = rows(&best.table, "model", "chosen_rounds").iter().find(of_fold).unwrap().value;
+        let fits = best
+            .rounds
+            .iter()
+            .filter(|round| round.unit.fold == Some(fold) && round.unit.stage == Some(Stage::Fit));
+        assert_eq!(fits.count(), chosen as usize);
+    }
+    assert_eq!(headline(&best.table).macro_f1.count, 1);
+}
+
+/// A leave-run-out run of a former version cannot go on, because its validation trials were others.
+#[test]
+fn a_former_leave_run_out_run_is_refused_with_the_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run");
+    let text =
+        "data.name = 'sample'\nfederated.rounds = 1\nsplit = { kind = 'leave-run-out', fold = 0, folds = 3 }";
+    let own = experiment(text, &[]);
+    run(&own, "test", &path, &mut After(0)).unwrap();
+    // The hash that the former version wrote.
+    let former = "6a67a6d6e66c12b3b456bc019cd48ffb9bfcca51b6252e913ef25983464e033e";
+    assert_ne!(own.config_hash(), former);
+    let manifest = fs::read_to_string(path.join("manifest.json")).unwrap();
+    fs::write(path.join("manifest.json"), manifest.replace(&own.config_hash(), former)).unwrap();
+    let error = Resumable::open(&path, |_| (), &()).map(|_| ()).unwrap_err();
+    let message = "the run began with a fedspd that validated on random trials; leave-run-out now validates on whole runs";
+    assert!(error.to_string().ends_with(message), "{error}");
+    assert_eq!(error.hint().unwrap(), "begin a new run");
 }

@@ -74,7 +74,7 @@ fn the_validation_score_is_that_of_the_last_round_of_each_seed() {
 }
 
 #[test]
-fn the_grid_has_every_cell_of_the_paper_and_folds_that_hold_everybody_out_once() {
+fn the_grid_has_every_cell_of_the_paper_and_our_model_on_held_out_runs_and_people() {
     for dataset in DATASETS {
         let cells = cells(dataset, &[]).unwrap();
         let names: BTreeSet<&str> = cells.iter().map(|cell| cell.name.as_str()).collect();
@@ -85,22 +85,15 @@ fn the_grid_has_every_cell_of_the_paper_and_folds_that_hold_everybody_out_once()
         for cell in ["eegnet", "eegnet-half", "eegnet-centralised", "tangent", "best"] {
             assert!(names.contains(&*format!("{dataset}-{cell}")), "{cell}");
         }
-        let mut held_out: Vec<&str> = cells
-            .iter()
-            .filter_map(|cell| cell.config.split.held_out_subjects.as_ref())
-            .flat_map(fedspd_eeg::dataset::Selection::ids)
-            .map(String::as_str)
-            .collect();
-        let people = held_out.len();
-        held_out.sort_unstable();
-        held_out.dedup();
-        assert_eq!((held_out.len(), people), if dataset == "physionet-mi" { (106, 106) } else { (10, 10) });
-        assert!(!held_out.contains(&"88"));
-        let folds: Vec<usize> = cells
-            .iter()
-            .filter(|cell| cell.config.split.kind == SplitKind::LeaveRunOut)
-            .filter_map(|cell| cell.config.split.fold)
-            .collect();
-        assert_eq!(folds, if dataset == "physionet-mi" { vec![0, 1, 2] } else { vec![] });
+        let held_out: Vec<SplitKind> =
+            cells.iter().map(|cell| cell.config.split.kind).filter(|kind| kind.has_folds()).collect();
+        let kinds = [SplitKind::LeaveRunOut, SplitKind::LeaveSubjectOut, SplitKind::LeaveClientOut];
+        // Weibo2014 has one run of each subject.
+        assert_eq!(held_out, if dataset == "physionet-mi" { &kinds[..] } else { &kinds[1..] });
+        for cell in cells.iter().filter(|cell| cell.config.split.kind.has_folds()) {
+            assert_eq!(cell.name, format!("{dataset}-best-{}", cell.config.split.kind.name()));
+            assert!(cell.config.split.refit && cell.config.split.fold.is_none());
+            assert_eq!(cell.config.run.seeds.as_slice(), [0]);
+        }
     }
 }

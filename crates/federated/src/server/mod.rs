@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use fedspd_manifold::Real;
-use fedspd_nn::schedule::Schedule;
+use fedspd_nn::schedule::{Schedule, ScheduleConfig};
 use fedspd_nn::{ParamSet, Seed};
 use serde::{Deserialize, Serialize};
 
@@ -312,6 +312,15 @@ impl<T: Real> Server<T> {
         self.schedule.step(validation_loss);
         self.round += 1;
         self.open();
+        Ok(())
+    }
+
+    /// Replaces the schedule by a learning rate that stays.
+    ///
+    /// # Errors
+    /// [`Error::Network`] if the rate is not positive and finite.
+    pub fn set_learning_rate(&mut self, learning_rate: f64) -> Result<(), Error> {
+        self.schedule = Schedule::new(ScheduleConfig::Constant, learning_rate)?;
         Ok(())
     }
 

@@ -1,9 +1,9 @@
-//! Our own models next to the paper's, on held-out trials, runs and subjects.
+//! Our own models next to the paper's, on held-out trials, runs, subjects and clients.
 
-use fedspd_run::{Confusion, Summary, summary};
+use fedspd_run::Summary;
 
+use super::Grid;
 use super::published::entry;
-use super::{Folds, Grid};
 use crate::LoadedRun;
 use crate::sections::{Block, Section};
 use crate::table::{Best, Cell, Table};
@@ -15,25 +15,29 @@ fn cautions(grid: &Grid) -> Vec<String> {
          never be reported as motor imagery."
             .to_owned(),
     ];
-    if grid.folds(RUNS).expected > 0 {
+    if grid.knows(RUNS) {
         cautions.push(
             "Labels are blocked by run: a run has left and right hand, or both hands and feet. With a random split a model can gain by recognising the run. The row “whole runs held out” excludes this."
                 .to_owned(),
         );
     }
-    cautions.push(format!(
-        "Subjects differ more than methods do. “Held-out subjects” pools {} folds. Each fold holds out some of the subjects and aligns them on their own unlabelled trials. On PhysionetMI single folds differ by ten points.",
-        grid.folds(PEOPLE).expected
-    ));
+    cautions.push(
+        "Subjects differ more than methods do. The rows with held-out subjects and clients pool all folds. Each fold holds out some of the people and aligns them on their own unlabelled trials."
+            .to_owned(),
+    );
     cautions
 }
 
 /// The dataset on which our best model was tuned.
 const TUNED_ON: &str = "physionet-mi";
 
-/// Prefixes of the names of folds.
-const RUNS: &str = "best-runs-";
-const PEOPLE: &str = "best-subjects-";
+/// The runs of our best model with whole parts held out, and their rows. All folds are pooled.
+const RUNS: &str = "best-leave-run-out";
+const HELD_OUT: [(&str, &str); 3] = [
+    (RUNS, "our best model, whole runs held out, folds pooled"),
+    ("best-leave-subject-out", "our best model, held-out subjects, folds pooled"),
+    ("best-leave-client-out", "our best model, held-out clients, folds pooled"),
+];
 
 pub(super) fn section(grid: &Grid) -> Section {
     let mut parts = Vec::new();
@@ -52,15 +56,6 @@ fn table(grid: &Grid) -> Table {
         });
         vec![Cell::word(name), shown.0, Cell::Number(shown.1)]
     };
-    let pooled = |name: &str, Folds { runs, expected }: &Folds<'_>, split: &str| {
-        let scores = if runs.len() == *expected { pooled_f1(runs, split) } else { Vec::new() };
-        let shown = match (scores.is_empty(), runs.len()) {
-            (false, _) => cell(&summary(&scores)),
-            (true, 0) => Cell::word("not run"),
-            (true, some) => Cell::Word(format!("incomplete: {some} of {expected} folds")),
-        };
-        vec![Cell::word(name), shown, Cell::Number(scores.len().to_string())]
-    };
     let paper =
         entry(&grid.dataset, "eegnet", "centralised").zip(entry(&grid.dataset, "spdnet", "centralised"));
     let paper = paper.map(|(a, b)| if a.mean > b.mean { a } else { b });
@@ -75,12 +70,9 @@ fn table(grid: &Grid) -> Table {
     }
     rows.push(one("recentred tangent space, no BiMap, federated", grid.get("tangent")));
     rows.push(one("our best model, federated, the paper’s split", grid.get("best")));
-    let (by_run, by_person) = (grid.folds(RUNS), grid.folds(PEOPLE));
     // A dataset with one run cannot hold out runs.
-    if by_run.expected > 0 {
-        rows.push(pooled("our best model, whole runs held out, folds pooled", &by_run, "test"));
-    }
-    rows.push(pooled("our best model, held-out subjects, folds pooled", &by_person, "held-out"));
+    let known = HELD_OUT.iter().filter(|(name, _)| grid.knows(name));
+    rows.extend(known.map(|(name, row)| one(row, grid.get(name))));
     Table {
         slug: "beyond".into(),
         caption: format!(
@@ -95,29 +87,4 @@ fn table(grid: &Grid) -> Table {
         rows,
         best: Best::Nowhere,
     }
-}
-
-/// Returns the macro-F1 of the pooled trials of all folds, for each seed that all folds have.
-fn pooled_f1(runs: &[&LoadedRun], split: &str) -> Vec<f64> {
-    let Some(first) = runs.first() else { return Vec::new() };
-    let classes = &first.manifest.classes;
-    let count = |run: &LoadedRun, seed: u64, truth: &str, predicted: &str| {
-        let metric = format!("final_confusion:{truth}:{predicted}");
-        let row = run.results.rows.iter().find(|row| {
-            row.seed == seed && row.client == "pooled" && row.split == split && row.metric == metric
-        });
-        row.map(|row| row.value as u64)
-    };
-    let score = |seed: u64| -> Option<f64> {
-        let mut counts = vec![0; classes.len() * classes.len()];
-        for run in runs {
-            let pairs =
-                classes.iter().flat_map(|truth| classes.iter().map(move |predicted| (truth, predicted)));
-            for (sum, (truth, predicted)) in counts.iter_mut().zip(pairs) {
-                *sum += count(run, seed, truth, predicted)?;
-            }
-        }
-        Confusion::of(classes.len(), &counts).ok().map(|confusion| confusion.macro_f1())
-    };
-    first.manifest.seeds.iter().filter_map(|&seed| score(seed)).collect()
 }

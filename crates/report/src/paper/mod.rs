@@ -32,13 +32,6 @@ struct Grid {
     changed: Vec<String>,
 }
 
-/// The folds of one experiment: each run holds out a different part.
-struct Folds<'a> {
-    runs: Vec<&'a LoadedRun>,
-    /// The number of folds when all are run.
-    expected: usize,
-}
-
 impl Grid {
     /// Returns a run by its name without the dataset, such as `spdnet-half`.
     fn get(&self, name: &str) -> Option<&LoadedRun> {
@@ -46,13 +39,11 @@ impl Grid {
         self.runs.iter().find(|(own, _)| *own == name).map(|(_, run)| run)
     }
 
-    /// Returns the runs with this prefix, and counts the missing ones.
-    fn folds(&self, prefix: &str) -> Folds<'_> {
-        let prefix = format!("{}-{prefix}", self.dataset);
-        let runs: Vec<&LoadedRun> =
-            self.runs.iter().filter(|(name, _)| name.starts_with(&prefix)).map(|(_, run)| run).collect();
-        let missing = self.missing.iter().filter(|(name, _)| name.starts_with(&prefix)).count();
-        Folds { expected: runs.len() + missing, runs }
+    /// Whether the dataset has a run of this name, even if it was not run.
+    fn knows(&self, name: &str) -> bool {
+        let name = format!("{}-{name}", self.dataset);
+        let names = self.runs.iter().map(|(own, _)| own).chain(self.missing.iter().map(|(own, _)| own));
+        names.into_iter().any(|own| *own == name)
     }
 }
 

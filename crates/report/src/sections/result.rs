@@ -136,7 +136,7 @@ fn headline(runs: &[LoadedRun]) -> Table {
     Table {
         slug: "headline".into(),
         caption: format!(
-            "Scores on test trials in percent, mean ± standard deviation over seeds. Macro-F1 and accuracy pool the trials of all clients. {}{}{best}",
+            "Scores on test trials in percent, mean ± standard deviation over seeds. Macro-F1 and accuracy pool the trials of all clients and count all classes; the macro-F1 of a client counts the classes that it has. {}{}{best}",
             selection(runs),
             folds(runs)
         ),
