@@ -105,7 +105,7 @@ fn weibo2014_goes_from_its_files_to_the_report() {
     let made = Command::new("python3")
         .arg(script)
         .arg(folder.path().join("files"))
-        .args(["4", "6"])
+        .args(["6", "6"])
         .status()
         .unwrap();
     assert!(made.success());
@@ -118,7 +118,7 @@ fn weibo2014_goes_from_its_files_to_the_report() {
         "grid",
         "-q",
         "--set",
-        "data.subjects=1-4",
+        "data.subjects=1-6",
         "--set",
         "federated.rounds=1",
         "--set",

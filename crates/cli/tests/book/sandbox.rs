@@ -14,7 +14,7 @@ const FEDSPD: &str = r#"#!/bin/sh
 case "$1" in
   run) exec "BINARY" "$@" --set federated.rounds=2 --set train.epochs=2 --quiet ;;
   sweep) exec "BINARY" "$@" --set federated.rounds=2 --quiet ;;
-  reproduce) exec "BINARY" "$@" --set federated.rounds=1 --set train.epochs=1 --set run.seeds=0 --set data.subjects=1-4 --quiet ;;
+  reproduce) exec "BINARY" "$@" --set federated.rounds=1 --set train.epochs=1 --set run.seeds=0 --set data.subjects=1-6 --quiet ;;
   demo) exec "BINARY" "$@" --rounds 1 --quiet ;;
   *) exec "BINARY" "$@" ;;
 esac
