@@ -87,11 +87,7 @@ impl<'a, T: Real, N: Architecture<T>> SeedRun<'a, T, N> {
             Ok(SeedOutcome { results: UnitResults { unit, rounds, finals }, model, ended })
         };
         let rosters = Roster::all(config.mode, &self.design);
-        let cohorts = rosters.iter().map(|roster| {
-            let rates = self.chosen.as_ref().map(|chosen| chosen.rates(roster.model_name(config.mode)));
-            Cohort::new(config, self.network, &self.examples, roster, unit.seed, rates)
-        });
-        let mut cohorts = cohorts.collect::<Result<Vec<_>, Error>>()?;
+        let mut cohorts = self.cohorts(&rosters)?;
         let mut workers = self.workers()?;
         let rounds = self.chosen.as_ref().map_or_else(|| settings::rounds(config), Chosen::rounds);
         let mut history = History { unit, rounds, past: Vec::new() };
@@ -181,11 +177,20 @@ impl<'a, T: Real, N: Architecture<T>> SeedRun<'a, T, N> {
         Ok(workers.collect::<Result<_, _>>()?)
     }
 
+    /// Creates the cohorts of rosters.
+    fn cohorts<'c>(&'c self, rosters: &'c [Roster]) -> Result<Vec<Cohort<'c, T, N>>, Error> {
+        let config = &self.experiment.config;
+        let cohort = |roster: &'c Roster| {
+            let rates = self.chosen.as_ref().map(|chosen| chosen.rates(roster.model_name(config.mode)));
+            Cohort::new(config, self.network, &self.examples, roster, self.unit.seed, rates)
+        };
+        rosters.iter().map(cohort).collect()
+    }
+
     /// Returns the warnings before the first round, without training.
     pub(crate) fn warnings_before(&self) -> Result<Vec<String>, Error> {
-        let (config, pooled) = (&self.experiment.config, self.design.pooled());
-        let mut cohorts =
-            Cohort::all(config, self.network, &self.examples, &self.design, &pooled, self.unit.seed)?;
+        let rosters = Roster::all(self.experiment.config.mode, &self.design);
+        let mut cohorts = self.cohorts(&rosters)?;
         self.warnings(&mut cohorts, &mut self.workers()?)
     }
 

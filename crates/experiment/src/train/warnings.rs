@@ -2,7 +2,6 @@
 
 use fedspd_manifold::Real;
 use fedspd_nn::Architecture;
-use fedspd_run::Unit;
 
 use super::experiment::{Experiment, in_pool};
 use super::network::Visitor;
@@ -11,7 +10,7 @@ use crate::Error;
 
 impl Experiment {
     /// Returns all warnings of a run before its rounds, in the order of the run: about the data, then
-    /// about the split and the trials of each seed.
+    /// about the split and the trials of each seed and fold.
     ///
     /// # Errors
     /// Faults of the setup.
@@ -29,9 +28,9 @@ impl Visitor for Warnings<'_> {
 
     fn visit<T: Real, N: Architecture<T>>(self, network: N) -> Result<Vec<String>, Error> {
         let mut warnings = self.experiment.dataset.notes.clone();
-        for &seed in self.experiment.config.run.seeds.as_slice() {
-            let seed = SeedRun::new(self.experiment, &network, Unit::of_seed(seed), false)?;
-            warnings.extend(seed.warnings_before()?);
+        for unit in self.experiment.units()? {
+            let run = SeedRun::new(self.experiment, &network, unit, None, false)?;
+            warnings.extend(run.warnings_before()?);
         }
         Ok(warnings)
     }
