@@ -49,12 +49,14 @@ from fedspd._core import (
     vech,
     whiten,
 )
+from fedspd.model import TrainedModel, load_model
 
 __all__ = [
     "ConvergenceError",
     "Error",
     "Model",
     "NotPositiveDefiniteError",
+    "TrainedModel",
     "__version__",
     "consensus",
     "distance_logeuclid",
@@ -69,6 +71,7 @@ __all__ = [
     "isometric_vech",
     "karcher_mean",
     "lift",
+    "load_model",
     "load_sample",
     "log_map",
     "logm",

@@ -17,6 +17,8 @@ _SpdMetric: TypeAlias = Literal["riemannian", "logeuclid"]
 _StiefelMetric: TypeAlias = Literal["embedded", "canonical"]
 _Retraction: TypeAlias = Literal["polar", "qr"]
 
+_Origin: TypeAlias = tuple[str, str, str, float | None, int | None]
+
 __version__: str
 
 class Error(ValueError): ...
@@ -32,6 +34,27 @@ class Model:
     @property
     def channels(self) -> list[str]: ...
     def parameters(self) -> dict[str, NDArray[np.float64]]: ...
+    @property
+    def preparation(self) -> str: ...
+    def predict_files(
+        self,
+        data: str,
+        *,
+        root: str | os.PathLike[str] | None,
+        subjects: str | None,
+        calibration: int | None,
+    ) -> tuple[list[_Origin], NDArray[np.float64], list[str]]: ...
+    def predict_trials(
+        self,
+        trials: NDArray[_T],
+        *,
+        channels: Sequence[str],
+        sfreq: float,
+        band: Sequence[float] | None,
+        window: Sequence[float] | None,
+        subjects: Sequence[str],
+        calibration: int | None,
+    ) -> tuple[list[_Origin], NDArray[np.float64], list[str]]: ...
     def predict_proba(self, trials: NDArray[_T]) -> NDArray[np.float64]: ...
 
 def command(words: Sequence[str]) -> int: ...

@@ -2,13 +2,17 @@
 
 use std::collections::HashSet;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use fedspd_eeg::dataset::Selection;
 use fedspd_eeg::{
-    About, Covariances, MICROVOLTS, Making, NO_UNIT, Origin, SQUARE_MICROVOLTS, Trials, sample_by_sample,
+    About, Branch, Covariances, MICROVOLTS, Making, NO_UNIT, Origin, SQUARE_MICROVOLTS, Trials,
+    sample_by_sample,
 };
 use fedspd_experiment::config::{Config, Override};
-use fedspd_experiment::{Content, Experiment, Predictor, fit};
+use fedspd_experiment::{
+    Calibration, Content, Experiment, NewData, PredictedTrial, Predictions, Predictor, fit,
+};
 use fedspd_nn::Input;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
@@ -75,6 +79,71 @@ impl Model {
         Ok(all)
     }
 
+    /// How the training data were prepared, as JSON.
+    #[getter]
+    fn preparation(&self) -> PyResult<String> {
+        let text = serde_json::to_string(self.predictor.preparation());
+        text.map_err(|fault| PyValueError::new_err(fault.to_string()))
+    }
+
+    /// Prepares files as the model says, and returns the origins, class probabilities and notes.
+    ///
+    /// ``data`` is a recording, a folder of recordings, a definition, an ``.npz`` file or a
+    /// built-in dataset. Each origin is a subject, a session, a run, an onset in seconds and a
+    /// label; unknown values are None.
+    #[pyo3(signature = (data, *, root, subjects, calibration))]
+    fn predict_files<'py>(
+        &self,
+        python: Python<'py>,
+        data: String,
+        root: Option<PathBuf>,
+        subjects: Option<String>,
+        calibration: Option<usize>,
+    ) -> PyResult<(Vec<TrialOrigin>, Bound<'py, PyAny>, Vec<String>)> {
+        let subjects: Option<Selection> =
+            subjects.map(|text| text.parse()).transpose().map_err(PyValueError::new_err)?;
+        let data = NewData { root, subjects, ..NewData::new(data) };
+        let made = python.detach(|| self.predictor.predict(&data, calibrated(calibration), &()));
+        given(python, made.map_err(|fault| of_experiment(&fault))?)
+    }
+
+    /// Prepares filtered trials ``(trials, channels, samples)`` in microvolts as the model says, and
+    /// returns the origins, class probabilities and notes.
+    #[pyo3(signature = (trials, *, channels, sfreq, band, window, subjects, calibration))]
+    #[allow(clippy::too_many_arguments)] // keywords of Python, called by one class
+    fn predict_trials<'py>(
+        &self,
+        python: Python<'py>,
+        trials: Array<'py>,
+        channels: Vec<String>,
+        sfreq: f64,
+        band: Option<[f64; 2]>,
+        window: Option<[f64; 2]>,
+        subjects: Vec<String>,
+        calibration: Option<usize>,
+    ) -> PyResult<(Vec<TrialOrigin>, Bound<'py, PyAny>, Vec<String>)> {
+        let shape = typed!(trials => trials.shape().to_vec());
+        check_training(true, &shape, subjects.len(), subjects.len(), &channels)?;
+        let numbers = typed!(trials => as_read(Input::Samples, &shape[1..], trials.numbers()?));
+        let branch = Branch {
+            band: band.map(Into::into),
+            window,
+            samples: Some(shape[2]),
+            centred: Some(false),
+            ..Branch::default()
+        };
+        let making = Making { branches: vec![branch], ..Making::default() };
+        let origin = |subject| Origin { label: 0, subject, session: "1".into(), run: "1".into() };
+        let origins = subjects.into_iter().map(origin).collect();
+        let classes = self.predictor.manifest().classes.clone();
+        let about = About { classes, channels, sfreq, unit: MICROVOLTS.into(), making, origins };
+        let made = python.detach(|| {
+            let content = Content::Trials(Trials::new(about, shape[2], numbers)?);
+            self.predictor.predict_content(content, "the trials", calibrated(calibration))
+        });
+        given(python, made.map_err(|fault| of_experiment(&fault))?)
+    }
+
     /// Returns the class probabilities ``(trials, classes)`` of each trial.
     ///
     /// An SPDnet takes ``(trials, n, n)`` or ``(trials, inputs, n, n)``, an EEGNet
@@ -97,6 +166,25 @@ impl Model {
             give(python, made, &shape[..1], &[manifest.classes.len()])
         })
     }
+}
+
+/// Subject, session, run, onset and label of a trial.
+type TrialOrigin = (String, String, String, Option<f64>, Option<usize>);
+
+fn calibrated(first: Option<usize>) -> Calibration {
+    first.map_or(Calibration::All, Calibration::First)
+}
+
+/// Passes predictions to Python.
+fn given(
+    python: Python<'_>,
+    predictions: Predictions,
+) -> PyResult<(Vec<TrialOrigin>, Bound<'_, PyAny>, Vec<String>)> {
+    let Predictions { classes, trials, notes, .. } = predictions;
+    let numbers = trials.iter().flat_map(|trial| &trial.probabilities).copied().collect();
+    let probabilities = give(python, numbers, &[trials.len()], &[classes.len()])?;
+    let origin = |trial: PredictedTrial| (trial.subject, trial.session, trial.run, trial.onset, trial.label);
+    Ok((trials.into_iter().map(origin).collect(), probabilities, notes))
 }
 
 /// Trials of a shape in the order in which networks read them.

@@ -15,7 +15,7 @@ use fedspd_eeg::{
 
 use crate::Error;
 use crate::config::Source;
-use crate::data::{Conformed, Content, conform, differ};
+use crate::data::{Conformed, Content, PARTLY_KNOWN, conform, differ};
 
 /// Where new data come from.
 #[derive(Clone, Debug)]
@@ -87,10 +87,30 @@ pub(super) fn gather(
     if let Some(subjects) = data.subjects.as_ref() {
         gathered = chosen(gathered, subjects)?;
     }
+    conformed(gathered, wanted, model, &data.name)
+}
+
+/// Takes data in memory for a model.
+pub(super) fn given(
+    content: Content,
+    wanted: &Preparation,
+    model: &str,
+    name: &str,
+) -> Result<Gathered, Error> {
+    conformed(unplanned(content), wanted, model, name)
+}
+
+/// Converts data to the preparation of a model, up to alignment.
+fn conformed(
+    mut gathered: Gathered,
+    wanted: &Preparation,
+    model: &str,
+    name: &str,
+) -> Result<Gathered, Error> {
     if !gathered.content.preparation().making.is_known() {
-        gathered.notes.push(format!("{}: {}", data.name, crate::data::PARTLY_KNOWN));
+        gathered.notes.push(format!("{name}: {PARTLY_KNOWN}"));
     }
-    let Conformed { content, trials, notes } = conform(gathered.content, wanted, model, &data.name)?;
+    let Conformed { content, trials, notes } = conform(gathered.content, wanted, model, name)?;
     gathered.notes.extend(notes);
     let onsets = of_trials(&gathered.onsets, &trials);
     Ok(Gathered { content, onsets, ..gathered })

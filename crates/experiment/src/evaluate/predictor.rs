@@ -7,10 +7,10 @@ use fedspd_eeg::{Alignment, AlignmentFit, Branch, ContentKind, Making, Preparati
 use fedspd_nn::file::{Manifest, decode, is_single};
 use fedspd_nn::{Input, ParamSet, Precision};
 
-use super::new_data::{NewData, gather};
+use super::new_data::{Gathered, NewData, gather, given};
 use super::predictions::{Calibration, Predictions, predict};
 use crate::Error;
-use crate::data::read_stored;
+use crate::data::{Content, read_stored};
 
 /// The name of z-scores among the treatments of a model file of version 1.
 const Z_SCORE: &str = "z-score";
@@ -82,8 +82,31 @@ impl Predictor {
         calibration: Calibration,
         progress: &impl Progress,
     ) -> Result<Predictions, Error> {
-        let mut gathered = gather(data, &self.preparation, &self.name, progress)?;
-        gathered.content.check(&data.name, self.manifest.network.kind())?;
+        let gathered = gather(data, &self.preparation, &self.name, progress)?;
+        self.predict_gathered(gathered, &data.name, calibration)
+    }
+
+    /// Predicts every trial of data in memory. Messages use the name of the data.
+    ///
+    /// # Errors
+    /// As [`Predictor::predict`].
+    pub fn predict_content(
+        &self,
+        content: Content,
+        name: &str,
+        calibration: Calibration,
+    ) -> Result<Predictions, Error> {
+        let gathered = given(content, &self.preparation, &self.name, name)?;
+        self.predict_gathered(gathered, name, calibration)
+    }
+
+    fn predict_gathered(
+        &self,
+        mut gathered: Gathered,
+        name: &str,
+        calibration: Calibration,
+    ) -> Result<Predictions, Error> {
+        gathered.content.check(name, self.manifest.network.kind())?;
         if !self.preparation.making.is_known() {
             gathered.notes.push(format!(
                 "{} is of an older version or was trained on arrays: it does not say how all its data were \

@@ -1,0 +1,119 @@
+"""Trained models on files, arrays and MNE's epochs."""
+
+import json
+
+import numpy as np
+import pytest
+
+import fedspd
+from fedspd import _core
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """A run on the embedded sample with aligned subjects, and its data as a file."""
+    folder = tmp_path_factory.mktemp("model")
+    words = ["fedspd", "run", "sample", "--set", "align.kind=riemannian", "--set", "federated.rounds=2"]
+    assert _core.command([*words, "--quiet", "--out", str(folder / "run")]) == 0
+    return folder
+
+
+@pytest.fixture(scope="module")
+def model(run):
+    return fedspd.load_model(run / "run/models/seed-0.safetensors")
+
+
+def test_files(model, run):
+    probabilities = model.predict_proba("sample", subjects="1-3")
+    assert probabilities.shape == (270, 4)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1)
+    assert set(model.predict("sample", subjects="1-3")) <= set(model.classes)
+    # The command writes the same numbers.
+    table = run / "predictions.csv"
+    model_file = str(run / "run")
+    assert _core.command(["fedspd", "predict", model_file, "--data", "sample", "--subjects", "1-3", "--out", str(table)]) == 0
+    written = np.loadtxt(table, delimiter=",", skiprows=1, usecols=range(5, 9))
+    np.testing.assert_array_equal(written, probabilities)
+    assert model.predict_proba("sample", subjects="1-3", calibration=10).shape == (240, 4)
+
+
+def test_the_preparation_is_known(model):
+    branch = model.preparation["making"]["branches"][0]
+    assert (branch["band"], branch["window"], branch["alignment"], branch["fit"]) == ([8, 32], [0, 3], "riemannian", "train")
+    assert model.preparation["channels"] == model.channels
+
+
+class Epochs:
+    """The part of ``mne.Epochs`` that models read."""
+
+    def __init__(self, model, band=(8.0, 32.0), trials=6, channels=None):
+        random = np.random.default_rng(0)
+        self.ch_names = list(channels or model.channels)
+        self.data = random.normal(size=(trials, len(self.ch_names), 481)) * 1e-5
+        self.info = {"sfreq": 160.0, "highpass": band[0], "lowpass": band[1]}
+        self.tmin, self.tmax = 0.0, 3.0
+
+    def get_data(self):
+        return self.data
+
+
+def test_epochs_are_prepared_as_the_model_says(model, caplog):
+    epochs = Epochs(model)
+    probabilities = model.predict_proba(epochs)
+    assert "covariances are estimated (sample)" in caplog.text
+    # By hand: covariances, recentred on all trials.
+    covariances = np.stack([np.cov(trial * 1e6) for trial in epochs.data])
+    whitened = fedspd.whiten(fedspd.mean_riemannian(covariances), covariances)
+    np.testing.assert_allclose(model.predict_proba(whitened), probabilities, atol=1e-9)
+    # Channels in another order.
+    turned = Epochs(model, channels=model.channels[::-1])
+    turned.data = epochs.data[:, ::-1]
+    np.testing.assert_allclose(model.predict_proba(turned), probabilities, atol=1e-9)
+
+
+def test_epochs_that_differ_are_refused(model):
+    with pytest.raises(ValueError, match=r"the trials: band is 1-40 Hz, but the model the model has 8-32 Hz"):
+        model.predict_proba(Epochs(model, band=(1.0, 40.0)))
+    epochs = Epochs(model)
+    epochs.ch_names[5] = "X1"
+    with pytest.raises(ValueError, match=f"the trials lacks a channel of .*: {model.channels[5]}"):
+        model.predict_proba(epochs)
+    epochs = Epochs(model)
+    epochs.info["sfreq"] = 250.0
+    with pytest.raises(ValueError, match="sampling rate is 250 Hz, but .* has 160 Hz"):
+        model.predict_proba(epochs)
+    with pytest.raises(ValueError, match="an array holds prepared trials"):
+        model.predict_proba(np.eye(64)[None], calibration=3)
+
+
+@pytest.mark.parametrize(
+    ("field", "change", "both"),
+    [
+        ("band", {"band": [1, 40]}, ("1-40 Hz", "8-32 Hz")),
+        ("filter", {"filter": "FIR"}, ("FIR", "Butterworth")),
+        ("window", {"window": [0, 2]}, ("0-2 s", "0-3 s")),
+        ("samples", {"samples": 480}, ("480", "481")),
+        ("centring", {"centred": False}, ("none", "channel means removed")),
+        ("estimator", {"estimator": "oas"}, ("oas", "sample")),
+        ("alignment", {"alignment": "euclidean"}, ("euclidean", "riemannian")),
+    ],
+)
+def test_prepared_data_that_differ_are_refused(model, tmp_path, field, change, both):
+    x, y, subjects, _ = fedspd.load_sample()
+    making = json.loads(json.dumps(model.preparation["making"]))
+    making["branches"][0] |= {"alignment": None, "fit": None} | change
+    path = tmp_path / "changed.npz"
+    np.savez(
+        path,
+        X=x[:20],
+        y=np.asarray(y[:20]),
+        subject=np.asarray(subjects[:20]),
+        channels=np.asarray(model.channels),
+        classes=np.asarray(model.classes),
+        sfreq=160.0,
+        unit="uV^2",
+        preparation=json.dumps(making),
+    )
+    with pytest.raises(ValueError, match=f"{field} is") as refused:
+        model.predict_proba(path)
+    assert all(value in str(refused.value) for value in both)
