@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::process::{Resource, Rlimit, setrlimit};
 
@@ -15,8 +15,9 @@ use crate::{Limit, Target, processor_time};
 
 /// The address space of the process. A larger allocation ends it.
 const LARGEST_SPACE: u64 = 4 << 30;
-/// The longest time of an input, by the clock. A reader that waits uses no processor time.
-const LONGEST_WAIT: Duration = Duration::from_secs(120);
+/// The longest time of an input, in seconds of the clock. A reader that waits uses no processor
+/// time.
+const LONGEST_WAIT: u32 = 120;
 
 /// The number of the current input, for the watchdog.
 static CURRENT: AtomicU64 = AtomicU64::new(0);
@@ -105,18 +106,16 @@ impl SavedInput {
     }
 }
 
-/// Ends the process if an input takes too long.
+/// Ends the process if an input takes too long. It counts its own seconds, so that a process that
+/// was stopped for a while may continue.
 #[allow(clippy::print_stderr)] // printing is its purpose
 fn watch() {
-    let mut last = (CURRENT.load(Ordering::Relaxed), Instant::now());
-    loop {
+    let (mut last, mut seconds) = (CURRENT.load(Ordering::Relaxed), 0);
+    while seconds < LONGEST_WAIT {
         thread::sleep(Duration::from_secs(1));
         let current = CURRENT.load(Ordering::Relaxed);
-        if current != last.0 {
-            last = (current, Instant::now());
-        } else if last.1.elapsed() > LONGEST_WAIT {
-            eprintln!("input {current} takes longer than {LONGEST_WAIT:?}");
-            std::process::abort();
-        }
+        (last, seconds) = (current, if current == last { seconds + 1 } else { 0 });
     }
+    eprintln!("input {last} takes longer than {LONGEST_WAIT} seconds");
+    std::process::abort();
 }

@@ -46,7 +46,8 @@ fn target() -> Result<Target, Box<dyn std::error::Error>> {
     }
     // This model stores how its recordings were prepared.
     let name = format!("data.name={}", definition.display());
-    let prepared: &[&str] = &[&name, "federated.subjects_per_client=4", "align.kind=riemannian"];
+    let prepared: &[&str] =
+        &[&name, "federated.subjects_per_client=4", "align={kind='riemannian', fit='all'}"];
     let mut seeds = Vec::new();
     for changes in changes.into_iter().chain([prepared]) {
         let seed = fit(&Experiment::new(runs::config(changes)?, &())?, &mut ())?.unwrap_or_default();
