@@ -1,6 +1,7 @@
 //! Numbers and lists as text.
 
 use fedspd_run::Summary;
+pub(crate) use fedspd_run::counted as count;
 
 /// Formats a share of clients: `full`, `half` or a percentage.
 pub(crate) fn share(share: f64) -> String {
@@ -54,11 +55,6 @@ pub(crate) fn duration(seconds: f64) -> String {
         s if s < 7200.0 => format!("{:.1} min", s / 60.0),
         s => format!("{:.1} h", s / 3600.0),
     }
-}
-
-/// Formats a count with its noun.
-pub(crate) fn count(number: usize, noun: &str) -> String {
-    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
 /// Joins words: `a, b and c`.

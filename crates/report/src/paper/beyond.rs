@@ -7,6 +7,7 @@ use super::published::entry;
 use crate::LoadedRun;
 use crate::sections::{Block, Section};
 use crate::table::{Best, Cell, Table};
+use crate::words::count;
 
 /// Caveats: low frequencies, labels blocked by run, held-out subjects.
 fn cautions(grid: &Grid) -> Vec<String> {
@@ -15,11 +16,15 @@ fn cautions(grid: &Grid) -> Vec<String> {
          never be reported as motor imagery."
             .to_owned(),
     ];
-    if grid.knows(RUNS) {
-        cautions.push(
-            "Labels are blocked by run: a run has left and right hand, or both hands and feet. With a random split a model can gain by recognising the run. The row “whole runs held out” excludes this."
-                .to_owned(),
-        );
+    let facts = grid.runs.iter().find_map(|(_, run)| run.manifest.facts);
+    if let Some(facts) = facts.filter(|facts| facts.partial_runs > 0) {
+        let excluded =
+            if grid.knows(RUNS) { " The row “whole runs held out” excludes this." } else { "" };
+        cautions.push(format!(
+            "Labels are blocked by run: {} of {} have only some of the classes of their subject. With a random split a model can gain by recognising the run.{excluded}",
+            facts.partial_runs,
+            count(facts.runs, "recording run")
+        ));
     }
     cautions.push(
         "Subjects differ more than methods do. The rows with held-out subjects and clients pool all folds. Each fold holds out some of the people and aligns them on their own unlabelled trials."

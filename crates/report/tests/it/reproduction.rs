@@ -1,6 +1,7 @@
 //! The report on the paper's experiments: seed counts, held-out parts and missing runs.
 
 use fedspd_report::{CellRun, Format, Report};
+use fedspd_run::TrialFacts;
 use tempfile::tempdir;
 
 use crate::support::{Plan, reproduction};
@@ -82,7 +83,13 @@ fn cautions_are_those_of_the_dataset() {
     let root = tempdir().unwrap();
     let cell = |name: &str| CellRun {
         name: format!("weibo2014-{name}"),
-        folder: Plan { seeds: 1, interpretation: false, ..Plan::default() }.write(root.path(), name),
+        folder: Plan {
+            seeds: 1,
+            interpretation: false,
+            facts: Some(TrialFacts::default()),
+            ..Plan::default()
+        }
+        .write(root.path(), name),
         missing: None,
     };
     let cells = ["spdnet", "spdnet-half", "eegnet", "best", "best-leave-subject-out"].map(cell);
