@@ -33,7 +33,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Verb {
-    /// Train on a small sample of real EEG in five ways and compare them. Takes about a minute.
+    /// Train on a small sample of real EEG in three ways and compare them. Takes about a minute.
     Demo(verbs::demo::Arguments),
     /// List, download, verify, inspect and prepare datasets.
     Data(verbs::data::Arguments),

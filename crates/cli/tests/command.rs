@@ -32,7 +32,7 @@ fn the_demo_compares_every_way_of_training() {
     assert!(out.contains("ODC-By 1.0"));
     let report = out.lines().last().unwrap().strip_prefix("Report: ").unwrap();
     let page = std::fs::read_to_string(report).unwrap();
-    assert!(page.contains("Report: 3 runs on sample") && page.contains("3 folds pooled"));
+    assert!(page.contains("Report: 3 runs on sample") && page.contains("whole runs held out, 3 folds"));
     // A second call reuses the runs: the same numbers, the same page.
     let (code, again, _) = fedspd(&demo);
     let numbers = |out: &str| cells(out, "each client alone");

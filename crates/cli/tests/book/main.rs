@@ -2,7 +2,7 @@
 //! every local link works. The pages on configurations and run folders are complete.
 //!
 //! A page runs from top to bottom in a folder of its own, with the `fedspd` binary that was just
-//! built. To save time, `run` and `sweep` get two rounds, `demo` one, and `reproduce` one with four
+//! built. To save time, `run` and `sweep` get two rounds, `demo` one, and `reproduce` one with six
 //! subjects (see `sandbox.rs`).
 //!
 //! Blocks that cannot always run have marks, which are counted. `needs-data` runs if `FEDSPD_DATA`
