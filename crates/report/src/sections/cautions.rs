@@ -24,6 +24,7 @@ pub(super) fn cautions(runs: &[LoadedRun]) -> Vec<String> {
         },
         "Test trials come from the same people as training trials. These scores do not measure performance on unseen people.",
     );
+    cautions.extend(new_people(runs));
     cautions.extend(held_out(runs));
     cautions.extend(runs_by_class(runs));
     cautions.extend(copies(runs));
@@ -66,6 +67,13 @@ fn of_some(runs: &[LoadedRun], is: &dyn Fn(&LoadedRun) -> bool) -> Option<String
         all if all == runs.len() => Some(String::new()),
         _ => Some(format!("{}: ", list(&some))),
     }
+}
+
+/// Says how test subjects were treated that no client trained on.
+fn new_people(runs: &[LoadedRun]) -> Option<String> {
+    let new = |run: &LoadedRun| NEW_PEOPLE.contains(&run.word("split.kind"));
+    let note = runs.iter().filter(|run| new(run)).find_map(|run| run.manifest.held_out.as_ref())?;
+    Some(format!("{}The test subjects are new to the model: {note}.", of_some(runs, &new)?))
 }
 
 fn held_out(runs: &[LoadedRun]) -> Option<String> {

@@ -287,6 +287,9 @@ fn caveats_come_from_the_data() {
     assert_eq!(page("runs", with(whole_runs)), [true, false, true, false, false]);
     let new_people = TrialFacts { shared_subjects: 0, ..whole_runs };
     assert_eq!(page("people", with(new_people)), [false, false, true, false, false]);
+    let plan = Plan { split: "leave-subject-out", ..with(new_people) };
+    let html = Report::new(&[plan.write(root.path(), "new")], false).unwrap().html();
+    assert!(html.contains("The test subjects are new to the model: recentred on their own trials."));
     let mixed = TrialFacts { partial_runs: 0, ..facts };
     assert_eq!(page("mixed", with(mixed)), [true, false, true, false, false]);
     let copied = TrialFacts { copied_pairs: 1, copied_trials: 3, ..new_people };
