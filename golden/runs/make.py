@@ -45,6 +45,11 @@ WINDOWS = {**COVARIANCES, "data.name": "three-windows.npz", "federated.subjects_
 for key in [key for key in WINDOWS if key.startswith("data.generated")]:
     del WINDOWS[key]
 
+def without_rounds(settings):
+    """Removes the number of rounds, which has no effect in other modes than federated."""
+    return {key: value for key, value in settings.items() if key != "federated.rounds"}
+
+
 RUNS = {
     "spdnet-f64": {**COVARIANCES, "run.seeds": [0, 1]},
     "spdnet-f32-half-momentum": {
@@ -62,8 +67,8 @@ RUNS = {
         "federated.aggregation": "rl-avg",
         "federated.epochs_local": "{ default = 2, 'client 2' = 3 }",
     },
-    "spdnet-centralised": {**COVARIANCES, **ONE_PLACE, "model.dims": [5, 3]},
-    "spdnet-local": {**COVARIANCES, **ALONE},
+    "spdnet-centralised": {**without_rounds(COVARIANCES), **ONE_PLACE, "model.dims": [5, 3]},
+    "spdnet-local": {**without_rounds(COVARIANCES), **ALONE},
     "spdnet-aligned-held-out": {
         **COVARIANCES,
         "align.kind": "riemannian",
@@ -89,8 +94,8 @@ RUNS = {
     "tangent-qr-avg": {**COVARIANCES, "federated.aggregation": "qr-avg", "model.dims": []},
     "eegnet-f32": {**TRIALS, "model.fedbn": "all", "align.kind": "euclidean"},
     "eegnet-f64-half-carried": {**TRIALS, **HALF, **CARRIED, "model.fedbn": "statistics", "model.precision": "f64"},
-    "eegnet-centralised-held-out": {**TRIALS, **ONE_PLACE, "split.held_out_subjects": "6"},
-    "eegnet-local": {**TRIALS, **ALONE},
+    "eegnet-centralised-held-out": {**without_rounds(TRIALS), **ONE_PLACE, "split.held_out_subjects": "6"},
+    "eegnet-local": {**without_rounds(TRIALS), **ALONE},
 }
 
 SITES = {"a": "1,2", "b": "3", "c": "4,5,6"}

@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
-use fedspd_experiment::config::{Config, Override, Preset, Source};
+use fedspd_experiment::config::{Config, ConfigError, Override, Preset, Source};
 use fedspd_run::{RunFolder, resume_command};
 
 use crate::failure::Failure;
@@ -25,15 +25,30 @@ pub(crate) fn changes(
 }
 
 /// Returns the configuration of a built-in experiment or a file, with all changes, and its name.
-/// Paths in the file are relative to its folder, paths of changes to the working directory.
+/// Paths in the file are relative to its folder, paths of changes to the working directory. Keys
+/// without effect are refused.
 pub(crate) fn config(name: &str, changes: &[Override]) -> Result<(Config, String), Failure> {
+    parsed(name, changes, Preset::changed, Config::parse_written)
+}
+
+/// Does [`config`] for one value of a sweep, in which some keys may have no effect.
+pub(crate) fn variant(name: &str, changes: &[Override]) -> Result<Config, Failure> {
+    Ok(parsed(name, changes, Preset::config, Config::parse)?.0)
+}
+
+fn parsed(
+    name: &str,
+    changes: &[Override],
+    change: fn(&Preset, &[Override]) -> Result<Config, ConfigError>,
+    parse: fn(&str, &str, &[Override]) -> Result<Config, ConfigError>,
+) -> Result<(Config, String), Failure> {
     if let Some(preset) = Preset::find(name) {
-        return Ok((with_absolute_paths(preset.config(changes)?)?, name.to_owned()));
+        return Ok((with_absolute_paths(change(preset, changes)?)?, name.to_owned()));
     }
     let path = Path::new(name);
     let text = std::fs::read_to_string(path).map_err(|error| unreadable(name, &error))?;
     let stem = path.file_stem().map_or_else(|| "run".into(), |stem| stem.to_string_lossy().into_owned());
-    let mut config = Config::parse(&text, name, changes)?;
+    let mut config = parse(&text, name, changes)?;
     let folder = path.parent().unwrap_or(Path::new(""));
     let changed = |key: &str| changes.iter().any(|change| change.is_of(&["data", key]));
     if let (Source::Definition(file) | Source::Npz(file), false) = (config.data.source()?, changed("name")) {

@@ -56,7 +56,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
         over.change(value, |change| {
             let mut all = changes.clone();
             all.push(change);
-            chosen::config(name, &all).map(|(config, _)| config)
+            chosen::variant(name, &all)
         })
     });
     let configs = configs.collect::<Result<Vec<_>, Failure>>()?;

@@ -12,7 +12,10 @@ use super::root;
 /// `fedspd` with little work, and `cargo run` as a call of it.
 const FEDSPD: &str = r#"#!/bin/sh
 case "$1" in
-  run) exec "BINARY" "$@" --set federated.rounds=2 --set train.epochs=2 --quiet ;;
+  run) case "$*" in
+      *centralised*|*local*) exec "BINARY" "$@" --set train.epochs=2 --quiet ;;
+      *) exec "BINARY" "$@" --set federated.rounds=2 --quiet ;;
+    esac ;;
   sweep) exec "BINARY" "$@" --set federated.rounds=2 --quiet ;;
   reproduce) exec "BINARY" "$@" --set federated.rounds=1 --set train.epochs=1 --set run.seeds=0 --set data.subjects=1-6 --quiet ;;
   demo) exec "BINARY" "$@" --rounds 1 --quiet ;;

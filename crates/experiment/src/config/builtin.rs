@@ -127,9 +127,26 @@ impl Preset {
     /// # Errors
     /// The first fault of a change.
     pub fn config(&self, changes: &[Override]) -> Result<Config, ConfigError> {
+        Config::parse(self.text, &self.place(), &self.all(changes)?)
+    }
+
+    /// Returns its configuration with changes that a person wrote for this experiment.
+    ///
+    /// # Errors
+    /// The first fault of a change, or a change without effect.
+    pub fn changed(&self, changes: &[Override]) -> Result<Config, ConfigError> {
+        Config::parse_written(self.text, &self.place(), &self.all(changes)?)
+    }
+
+    fn place(&self) -> String {
+        format!("the built-in `{}`", self.name)
+    }
+
+    /// Returns its own overrides and further ones.
+    fn all(&self, changes: &[Override]) -> Result<Vec<Override>, ConfigError> {
         let own = self.changes.iter().map(|change| change.parse());
         let mut all: Vec<Override> = own.collect::<Result<_, _>>()?;
         all.extend_from_slice(changes);
-        Config::parse(self.text, &format!("the built-in `{}`", self.name), &all)
+        Ok(all)
     }
 }

@@ -20,6 +20,7 @@ mod conflict;
 mod consistency;
 mod covariance;
 mod data;
+mod effects;
 mod epochs_local;
 mod error;
 mod federated;
@@ -158,6 +159,25 @@ impl Config {
     /// # Errors
     /// The first fault, with its line and column or its override.
     pub fn parse(text: &str, file: &str, overrides: &[Override]) -> Result<Self, ConfigError> {
+        Self::parse_with_places(text, file, overrides).map(|(config, _)| config)
+    }
+
+    /// Does [`Config::parse`] for a person who wrote the file or the overrides: it also refuses keys
+    /// without effect, such as `train.epochs` in federated training.
+    ///
+    /// # Errors
+    /// As [`Config::parse`], and the first key without effect.
+    pub fn parse_written(text: &str, file: &str, overrides: &[Override]) -> Result<Self, ConfigError> {
+        let (config, root) = Self::parse_with_places(text, file, overrides)?;
+        config.check_effects(&root).map_err(|conflict| conflict.locate(&root))?;
+        Ok(config)
+    }
+
+    fn parse_with_places(
+        text: &str,
+        file: &str,
+        overrides: &[Override],
+    ) -> Result<(Self, Node), ConfigError> {
         let rules = Rules::new(Self::schema());
         let mut root = Node::parse(&Lines::new(file, text))?;
         if ["files", "events"].iter().all(|key| root.find(&[key]).is_some()) && root.find(&["data"]).is_none()
@@ -173,7 +193,7 @@ impl Config {
             ConfigError::Unreadable { file: file.to_owned(), fault: error.message().to_owned() }
         })?;
         config.consistent().map_err(|conflict| conflict.locate(&root))?;
-        Ok(config.resolved())
+        Ok((config.resolved(), root))
     }
 
     /// Checks a configuration that a program made, by the rules for files.

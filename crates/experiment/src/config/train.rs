@@ -76,3 +76,14 @@ impl Default for Train {
         }
     }
 }
+
+impl SchedulerKind {
+    /// Returns the name in settings.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Plateau => "plateau",
+            Self::Cosine => "cosine",
+            Self::Constant => "constant",
+        }
+    }
+}

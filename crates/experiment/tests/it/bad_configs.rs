@@ -1,6 +1,6 @@
 //! Every fault of a configuration, with its message and hint.
 
-use fedspd_experiment::config::{Config, ConfigError, Override, template};
+use fedspd_experiment::config::{Config, ConfigError, Override, PRESETS, template};
 
 /// One valid line, to which tests append faults.
 const DATA: &str = "data.name = 'weibo2014'\n";
@@ -705,5 +705,93 @@ fn torn_files() {
         if let Err(error) = Config::parse(&text[..end], "torn.toml", &[]) {
             assert!(error.to_string().contains("torn.toml"), "{error}");
         }
+    }
+}
+
+/// A key without effect is refused if a person set it. Variants of presets, resolved configurations
+/// and defaults are not.
+#[test]
+fn keys_without_effect_are_named() {
+    let parse = |text: &str, overrides: &[&str]| {
+        let overrides: Vec<Override> = overrides.iter().map(|text| text.parse().unwrap()).collect();
+        Config::parse_written(&format!("data.name = 'sample'\n{text}"), "bad.toml", &overrides)
+    };
+    for (text, overrides, message, hint) in [
+        (
+            "train.early_stop = 10",
+            &[][..],
+            "`train.early_stop` is 10 with the mode \"federated\" in bad.toml, line 2, column 20; it acts only in the modes \"centralised\" and \"local\"",
+            "remove it, or change `mode`",
+        ),
+        (
+            "",
+            &["mode=local", "federated.rounds=150"],
+            "`federated.rounds` is 150 with the mode \"local\" in the override `federated.rounds=150`; it acts only in the mode \"federated\"",
+            "remove it, or change `mode`",
+        ),
+        (
+            "train.scheduler = 'cosine'\ntrain.patience = 3",
+            &[],
+            "`train.patience` is 3 with the schedule \"cosine\" in bad.toml, line 3, column 18; it acts only with the schedule \"plateau\"",
+            "remove it, or change `train.scheduler`",
+        ),
+        (
+            "train.final_share = 0.5",
+            &[],
+            "`train.final_share` is 0.5 with the schedule \"plateau\" in bad.toml, line 2, column 21; it acts only with the schedule \"cosine\"",
+            "remove it, or change `train.scheduler`",
+        ),
+        (
+            "model.z_score = false",
+            &[],
+            "`model.z_score` is false with the model \"spdnet\" in bad.toml, line 2, column 17; it acts only with the model \"eegnet\"",
+            "remove it, or change `model.kind`",
+        ),
+        (
+            "",
+            &["data.name=generated", "model.kind=eegnet", "model.head=vech"],
+            "`model.head` is \"vech\" with the model \"eegnet\" in the override `model.head=vech`; it acts only with the model \"spdnet\"",
+            "remove it, or change `model.kind`",
+        ),
+        (
+            "split = { kind = 'leave-run-out', val = 0.2 }",
+            &[],
+            "`split.val` is 0.2 with the split \"leave-run-out\" in bad.toml, line 2, column 41; it acts only with the split \"stratified\"",
+            "remove it, or change `split.kind`",
+        ),
+        (
+            "split.folds = 3",
+            &[],
+            "`split.folds` is 3 with the split \"stratified\" in bad.toml, line 2, column 15; it acts only with leave-out splits, such as \"leave-run-out\"",
+            "remove it, or change `split.kind`",
+        ),
+        (
+            "align.fit = 'all'",
+            &[],
+            "`align.fit` is 'all' with no alignment in bad.toml, line 2, column 13; it acts only with an alignment",
+            "remove it, or change `align.kind`",
+        ),
+        (
+            "align.calibration = 9\nsplit.held_out_subjects = '4'",
+            &[],
+            "`align.calibration` is 9 with no alignment in bad.toml, line 2, column 21; it acts only with an alignment or a network with statistics",
+            "remove it, or change `align.kind`",
+        ),
+    ] {
+        let error = parse(text, overrides).unwrap_err();
+        assert_eq!(error.to_string(), message);
+        assert_eq!(error.hint().unwrap(), hint);
+    }
+    // Defaults, variants and resolved configurations.
+    assert!(parse("train.early_stop = 75", &[]).is_ok());
+    assert!(parse("federated.rounds = 7", &["mode=local"]).is_ok());
+    let resolved = parse("federated.rounds = 7", &["mode=local"]).unwrap().to_toml();
+    assert!(Config::parse_written(&resolved, "config.toml", &[]).is_ok());
+    let former = resolved
+        .replace("refit = false\n", "fold = 0\nfolds = 5\n")
+        .replace("select = \"best-validation\"\n", "");
+    assert!(Config::parse_written(&former, "config.toml", &[]).is_ok());
+    for preset in PRESETS {
+        assert_eq!(preset.changed(&[]), preset.config(&[]), "{}", preset.name);
     }
 }
