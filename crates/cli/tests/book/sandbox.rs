@@ -13,7 +13,7 @@ use super::root;
 const FEDSPD: &str = r#"#!/bin/sh
 case "$1" in
   run) case "$*" in
-      *centralised*|*local*) exec "BINARY" "$@" --set train.epochs=2 --quiet ;;
+      *mode=*|*-centralised*) exec "BINARY" "$@" --set train.epochs=2 --quiet ;;
       *) exec "BINARY" "$@" --set federated.rounds=2 --quiet ;;
     esac ;;
   sweep) exec "BINARY" "$@" --set federated.rounds=2 --quiet ;;
