@@ -134,5 +134,5 @@ fn is_resolved(root: &Node, own: &Value) -> bool {
     let mut keys = tables.flat_map(|(table, content)| {
         content.as_table().into_iter().flatten().map(move |(key, _)| [table.as_str(), key.as_str()])
     });
-    keys.all(|key| LATER.iter().any(|later| *later == key) || root.find(&key).is_some())
+    keys.all(|key| LATER.contains(&key) || root.find(&key).is_some())
 }

@@ -52,7 +52,7 @@ fn people(folder: &Path) -> String {
     }
     let path = folder.join("people.npz");
     made.save(&path).unwrap();
-    format!("data.name={path:?}")
+    format!("data.name='{}'", path.display())
 }
 
 /// Returns the experiment with these changes, on data in this folder.
