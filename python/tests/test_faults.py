@@ -43,7 +43,7 @@ class TestFaults:
             ({"unit": "V^2"}, 'unit is "V^2"; for covariances it must be "uV^2", or "1" for none'),
             ({"unit": "uV"}, 'unit is "uV"; for covariances it must be'),
             ({"channels": ["C3", "C4", "Cz", "C4", "Fz"]}, 'the channel name "C4" occurs twice'),
-            ({"channels": ["C3", "C4"]}, "2 channel names for trials with 5 channels"),
+            ({"channels": ["C3", "C4"]}, "channels has 2 names for 5 channels"),
             ({"channels": "abcde"}, "channels is 'abcde'; it must be a sequence of names"),
             ({"channels": 5}, "channels is 5; it must be a sequence of names"),
         ],

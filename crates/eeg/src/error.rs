@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use fedspd_run::counted;
 use thiserror::Error;
 
 use crate::covariance::Cause;
@@ -207,7 +208,8 @@ pub enum Error {
     },
     /// A covariance is not positive definite.
     #[error(
-        "{place} has a covariance of rank {rank} with {channels} channels (smallest eigenvalue {smallest:.1e}): {cause}"
+        "{place} has a covariance of rank {rank} with {} (smallest eigenvalue {smallest:.1e}): {cause}",
+        counted(channels, "channel")
     )]
     Deficient {
         /// The trial.
@@ -222,7 +224,10 @@ pub enum Error {
         cause: Box<Cause>,
     },
     /// Several covariances are not positive definite.
-    #[error("{first}; {others} more of {all} covariances are not positive definite")]
+    #[error(
+        "{first}; {others} more of {all} covariances {} not positive definite",
+        if *others == 1 { "is" } else { "are" }
+    )]
     Unfit {
         /// The error of the first.
         first: Box<Error>,
@@ -233,7 +238,9 @@ pub enum Error {
     },
     /// The reference of Euclidean alignment is not positive definite.
     #[error(
-        "the mean of X X^T over {trials} trials of subject {subject} has rank {rank} with {channels} channels (smallest eigenvalue {smallest:.1e}): {cause}"
+        "the mean of X X^T over {} of subject {subject} has rank {rank} with {} (smallest eigenvalue {smallest:.1e}): {cause}",
+        counted(trials, "trial"),
+        counted(channels, "channel")
     )]
     Reference {
         /// The subject.
@@ -389,7 +396,7 @@ pub enum Error {
         channels: usize,
     },
     /// A MATLAB file has more or fewer labels than trials.
-    #[error("{path}: `{name}` has {labels} labels for {trials} trials", path = path.display())]
+    #[error("{path}: `{name}` has {} for {}", counted(labels, "label"), counted(trials, "trial"), path = path.display())]
     MatLabels {
         /// The file.
         path: PathBuf,
@@ -474,7 +481,7 @@ fn other_length([found, expected]: [usize; 2]) -> String {
     if found == expected {
         return String::new();
     }
-    format!(" (a trial would have {found} samples instead of {expected})")
+    format!(" (a trial would have {} instead of {expected})", counted(found, "sample"))
 }
 
 fn presence(count: usize) -> String {

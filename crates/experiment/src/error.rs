@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use fedspd_nn::{Input, ModelKind};
-use fedspd_run::{Engine, how_to_resume};
+use fedspd_run::{Engine, counted, how_to_resume};
 use thiserror::Error as ThisError;
 
 use crate::config::ConfigError;
@@ -59,7 +59,7 @@ pub enum Error {
         largest: f64,
     },
     /// The first BiMap would have more columns than there are channels.
-    #[error("`model.dims` begins with {first}, but `{data}` has {channels} channels")]
+    #[error("`model.dims` begins with {first}, but `{data}` has {}", counted(channels, "channel"))]
     Wider {
         /// The first size.
         first: usize,
@@ -312,7 +312,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// Threads could not be started.
-    #[error("{threads} threads cannot be started: {reason}")]
+    #[error("{} cannot be started: {reason}", counted(threads, "thread"))]
     Threads {
         /// The number of threads.
         threads: usize,

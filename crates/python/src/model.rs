@@ -14,6 +14,7 @@ use fedspd_experiment::{
     Calibration, Content, Experiment, NewData, PredictedTrial, Predictions, Predictor, fit,
 };
 use fedspd_nn::Input;
+use fedspd_run::counted;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -55,7 +56,7 @@ impl Model {
 
     fn __repr__(&self) -> String {
         let manifest = self.predictor.manifest();
-        format!("Model(classes={:?}, {} channels)", manifest.classes, manifest.channels.len())
+        format!("Model(classes={:?}, {})", manifest.classes, counted(manifest.channels.len(), "channel"))
     }
 
     /// The names of the classes, in the order of the probabilities.
@@ -216,12 +217,16 @@ fn check_training(
         };
         return refused(format!("expected trials of shape {expected}, found {}", written(shape)));
     }
-    if labels != shape[0] || subjects != shape[0] {
-        return refused(format!("{} trials but {labels} labels and {subjects} subjects", shape[0]));
+    for (argument, found) in [("labels", labels), ("subjects", subjects)] {
+        if found != shape[0] {
+            let (found, trials) = (counted(found, "entry"), counted(shape[0], "trial"));
+            return refused(format!("{argument} has {found} for {trials}"));
+        }
     }
     let rows = shape[shape.len() - 2];
     if channels.len() != rows {
-        return refused(format!("{} channel names for trials with {rows} channels", channels.len()));
+        let (found, rows) = (counted(channels.len(), "name"), counted(rows, "channel"));
+        return refused(format!("channels has {found} for {rows}"));
     }
     let mut seen = HashSet::new();
     match channels.iter().find(|name| !seen.insert(*name)) {

@@ -5,6 +5,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 use fedspd_experiment::{Observer, RoundProgress};
+use fedspd_run::counted;
 use pyo3::prelude::*;
 
 /// The interval between checks for Ctrl-C.
@@ -71,7 +72,7 @@ impl Observer for Watch<'_> {
             Some(score) => format!(", validation F1 {:.1}", 100.0 * score),
             None => String::new(),
         };
-        let clients = if *clients == 1 { "1 client".into() } else { format!("{clients} clients") };
+        let clients = counted(clients, "client");
         let text = format!("round {round} of {rounds}: {clients}, learning rate {learning_rate:e}{score}");
         self.tell("debug", &text);
     }

@@ -8,6 +8,7 @@ use crate::chart::{Axis, Figure, Lines, Point, Series};
 use crate::same_trials::unranked;
 use crate::sections::{Block, Section, network, setup};
 use crate::table::{Best, Cell, Table};
+use crate::words::count;
 use crate::{Error, LoadedRun, Report};
 
 /// A run of a sweep.
@@ -47,7 +48,7 @@ impl Report {
             network::section(&interpreted),
             setup::section(&runs, false),
         ];
-        let about = format!("{} values of {key}; seeds per value: {seeds}.", sweep.len());
+        let about = format!("{} of {key}; seeds per value: {seeds}.", count(sweep.len(), "value"));
         Ok(Self::made_of(format!("{name}: {key}"), about, sections))
     }
 }

@@ -1,9 +1,10 @@
 //! Counts with their nouns.
 
 /// Returns a count with its noun: `1 subject`, `2 subjects`.
-pub fn counted(count: usize, noun: &str) -> String {
+pub fn counted(count: impl std::fmt::Display, noun: &str) -> String {
+    let count = count.to_string();
     let plural = match noun.strip_suffix('y') {
-        _ if count == 1 => return format!("1 {noun}"),
+        _ if count == "1" => return format!("1 {noun}"),
         Some(stem) => format!("{stem}ies"),
         None if noun.ends_with('s') => format!("{noun}es"),
         None => format!("{noun}s"),

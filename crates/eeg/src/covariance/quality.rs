@@ -1,6 +1,7 @@
 //! Quality of covariances, and likely causes of a deficient rank.
 
 use fedspd_manifold::SymmetricEigen;
+use fedspd_run::counted;
 
 use crate::Error;
 
@@ -154,7 +155,8 @@ impl Cause {
         match self {
             Self::FewSamples { samples } => {
                 format!(
-                    "a trial of {samples} samples is too short for so many channels: take a longer interval or fewer channels"
+                    "a trial of {} is too short for so many channels: take a longer interval or fewer channels",
+                    counted(samples, "sample")
                 )
             }
             Self::FlatChannel { channel } => format!("channel {channel} does not vary: leave it out"),
@@ -192,7 +194,7 @@ fn floor(n: usize, largest: f64) -> f64 {
 impl std::fmt::Display for Cause {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::FewSamples { samples } => write!(f, "it was made from {samples} samples"),
+            Self::FewSamples { samples } => write!(f, "it was made from {}", counted(samples, "sample")),
             Self::FlatChannel { channel } => write!(f, "channel {channel} is flat"),
             Self::Duplicate { channels: [a, b] } => write!(f, "channels {a} and {b} are the same"),
             Self::AverageReference => f.write_str("the channels add up to zero"),

@@ -27,7 +27,7 @@ pub enum StoreFault {
         expected: String,
     },
     /// A list has another length than `X` has trials.
-    #[error("`{name}` has {}, but `X` has {}", counted(*entries, "entry"), counted(*trials, "trial"))]
+    #[error("`{name}` has {}, but `X` has {}", counted(entries, "entry"), counted(trials, "trial"))]
     PerTrial {
         /// The array.
         name: &'static str,
@@ -37,7 +37,7 @@ pub enum StoreFault {
         trials: usize,
     },
     /// `X` has another length than `y` and `subject`, which agree.
-    #[error("`X` has {}, but `y` and `subject` have {entries} entries each", counted(*trials, "trial"))]
+    #[error("`X` has {}, but `y` and `subject` have {entries} entries each", counted(trials, "trial"))]
     Trials {
         /// The number of trials in `X`.
         trials: usize,
@@ -45,7 +45,7 @@ pub enum StoreFault {
         entries: usize,
     },
     /// A list of names has another length than the axis of `X` that it names.
-    #[error("`{name}` has {}, but `X` has {}", counted(*names, "name"), counted(*entries, of))]
+    #[error("`{name}` has {}, but `X` has {}", counted(names, "name"), counted(entries, of))]
     Axis {
         /// The array.
         name: &'static str,
@@ -119,7 +119,7 @@ pub enum StoreFault {
     /// A label is not one of the classes.
     #[error(
         "`y` has the label {label} at trial {trial}, but `classes` has {} (counted from 0)",
-        counted(*classes, "name")
+        counted(classes, "name")
     )]
     Label {
         /// The trial.

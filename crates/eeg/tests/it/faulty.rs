@@ -109,7 +109,7 @@ fn recordings_with_a_nan_are_in_the_report_of_quality() {
     let mut qualities = Vec::new();
     let error = plan.save_covariances(&features, None, &path, &(), &mut qualities).unwrap_err();
     let first = format!("{}, trial 0, sample 0: channel C4 is NaN", folder.path().join("1.mat").display());
-    assert_eq!(error.to_string(), format!("{first}; 1 more of 4 covariances are not positive definite"));
+    assert_eq!(error.to_string(), format!("{first}; 1 more of 4 covariances is not positive definite"));
     let finite: Vec<bool> = qualities.iter().map(Quality::is_finite).collect();
     assert_eq!(finite, [false, false, true, true]);
     assert!(qualities[2..].iter().all(|quality| quality.is_fit(2)) && !path.exists());

@@ -109,7 +109,7 @@ fn a_narrow_band_over_a_short_window_is_named_as_the_cause() {
     let message = plan.covariances(&features, None, &()).unwrap_err().to_string();
     let start = "trial 0 (subject 1, session 0, run 4), 10-11 Hz, 1-1.5 s has a covariance of rank ";
     assert!(message.starts_with(start), "{message}");
-    let end = "its band and window leave about 1.0 degrees of freedom; 1 more of 4 covariances are not positive definite";
+    let end = "its band and window leave about 1.0 degrees of freedom; 1 more of 4 covariances is not positive definite";
     assert!(message.ends_with(end), "{message}");
 }
 

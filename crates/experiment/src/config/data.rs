@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use fedspd_eeg::dataset::Selection;
 use fedspd_eeg::nearest;
+use fedspd_run::counted;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -143,8 +144,8 @@ impl Data {
         if let (Some(subjects), Some(exclude)) = (&self.subjects, &self.exclude)
             && subjects.ids().iter().all(|id| exclude.ids().contains(id))
         {
-            let all = subjects.ids().len();
-            let found = format!("`data.exclude` excludes all {all} subjects of `data.subjects`");
+            let all = counted(subjects.ids().len(), "subject");
+            let found = format!("`data.exclude` excludes all of `data.subjects` ({all})");
             return Err(Conflict::new(&["data", "exclude"], found, "at least one must remain"));
         }
         match Source::of_name(&self.name) {

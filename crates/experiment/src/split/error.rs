@@ -1,5 +1,6 @@
 //! Faults of partitions and splits.
 
+use fedspd_run::counted;
 use thiserror::Error;
 
 use super::deal::Recordings;
@@ -33,7 +34,8 @@ pub enum SharingError {
     },
     /// Calibration would use all trials of a held-out subject.
     #[error(
-        "`align.calibration` is {first}, but held-out subject `{subject}` has {trials} trials: none would be left to score"
+        "`align.calibration` is {first}, but held-out subject `{subject}` has {}: none would be left to score",
+        counted(trials, "trial")
     )]
     Calibration {
         /// Trials for calibration.
@@ -96,7 +98,7 @@ pub enum SharingError {
         client: String,
     },
     /// All subjects are held out.
-    #[error("all {subjects} subjects are held out")]
+    #[error("no subject is left for training: {} held out", counted(subjects, "subject"))]
     AllHeldOut {
         /// The number of subjects.
         subjects: usize,
@@ -110,7 +112,7 @@ pub enum SharingError {
         trial: usize,
     },
     /// A split leaves no trials for training.
-    #[error("client `{client}` has {trials} trials, but none is left for training")]
+    #[error("client `{client}` has {}, but none is left for training", counted(trials, "trial"))]
     NothingToTrain {
         /// The client.
         client: String,

@@ -8,7 +8,7 @@ use fedspd_federated::ParameterScopes;
 use fedspd_manifold::Real;
 use fedspd_nn::file::{Manifest as ModelManifest, Network};
 use fedspd_nn::{Architecture, Input};
-use fedspd_run::{Stage, Unit};
+use fedspd_run::{Stage, Unit, counted};
 
 use super::network::{Visitor, with_network};
 use super::settings;
@@ -254,7 +254,9 @@ impl Experiment {
             return Some("not scored: clients that train alone have no common model".into());
         }
         let (trials, scored) = match self.config.calibration() {
-            Some(first) => (format!("the first {first} trials of each subject"), "; scored on the others"),
+            Some(first) => {
+                (format!("the first {} of each subject", counted(first, "trial")), "; scored on the others")
+            }
             None => ("all trials of each subject".to_owned(), ""),
         };
         let mut done = Vec::new();

@@ -452,7 +452,7 @@ fn contradictions() {
         ),
         file(
             "data.subjects = '1-2'\ndata.exclude = '1,2,3'",
-            "`data.exclude` excludes all 2 subjects of `data.subjects` in bad.toml, line 3, column 16; at least one must remain",
+            "`data.exclude` excludes all of `data.subjects` (2 subjects) in bad.toml, line 3, column 16; at least one must remain",
             "",
         ),
         whole(

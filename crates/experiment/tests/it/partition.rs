@@ -98,7 +98,7 @@ fn every_fault_is_named() {
         (map([("a", &["1"]), ("b", none)]), vec![], "client `b` has no trials"),
         (map([("a", &["1"]), ("a", &["2"])]), vec![], "two clients are called `a`"),
         (map([("worst", &["1"])]), vec![], "a client cannot be called `worst`"),
-        (fixed(2), everyone, "all 10 subjects are held out"),
+        (fixed(2), everyone, "no subject is left for training: 10 subjects held out"),
         (fixed(0), vec![], "`subjects_per_client` is 0; it must be 1 or more"),
     ];
     for (assignment, held_out, message) in cases {

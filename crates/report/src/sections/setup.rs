@@ -81,7 +81,7 @@ fn of(run: &LoadedRun) -> Vec<(&'static str, String)> {
             },
         ),
         ("training", training(run)),
-        ("network", format!("{}, {} parameters", run.network(), manifest.parameters)),
+        ("network", format!("{}, {}", run.network(), count(manifest.parameters, "parameter"))),
         ("alignment", alignment(run)),
     ];
     if run.is_federated() {
@@ -165,13 +165,16 @@ fn training(run: &LoadedRun) -> String {
                 .filter(|epochs| !epochs.is_table())
                 .map_or("client-specific".into(), ToString::to_string);
             format!(
-                "{}, {} participation, {} rounds of {epochs} local epochs; {rate}",
+                "{}, {} participation, {} of {}; {rate}",
                 run.method(),
                 share(run.participation()),
-                whole("federated.rounds")
+                count(whole("federated.rounds"), "round"),
+                count(epochs, "local epoch")
             )
         }
-        _ => format!("{}, at most {} epochs; {rate}", run.method(), whole("train.epochs")),
+        _ => {
+            format!("{}, at most {}; {rate}", run.method(), count(whole("train.epochs"), "epoch"))
+        }
     }
 }
 

@@ -44,18 +44,18 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
 fn recording(path: &Path, look: &Inspection, out: &mut impl Write) -> Result<(), Failure> {
     writeln!(
         out,
-        "{}: {}, {:.3} s, {} channels",
+        "{}: {}, {:.3} s, {}",
         path.display(),
         look.format,
         look.seconds,
-        look.channels.len()
+        counted(look.channels.len(), "channel")
     )?;
     for gap in &look.gaps {
         writeln!(out, "  {gap}")?;
     }
     if let Some((rank, channels)) = look.rank {
         let judgement = if rank < channels { ": covariances will be singular" } else { "" };
-        writeln!(out, "  rank {rank} of {channels} channels{judgement}")?;
+        writeln!(out, "  rank {rank} of {}{judgement}", counted(channels, "channel"))?;
     }
     let notes: Vec<String> =
         look.annotations.iter().map(|(text, count)| format!("{text:?} {count}x")).collect();
@@ -105,7 +105,7 @@ fn prepared(path: &Path, json: bool, out: &mut impl Write) -> Result<(), Failure
     let notes: Vec<String> = notes.iter().map(ToString::to_string).collect();
     let (about, kind, shape, quality) = match &content {
         Prepared::Trials(trials) => {
-            (&trials.about, "trial", format!("{} samples each", trials.length()), None)
+            (&trials.about, "trial", format!("{} each", counted(trials.length(), "sample")), None)
         }
         Prepared::Covariances(covariances) => {
             let quality = QualitySummary::of(&covariances.quality()?);

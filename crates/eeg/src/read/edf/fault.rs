@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
+use fedspd_run::counted;
 use thiserror::Error;
 
 use super::gaps::Gap;
@@ -56,7 +57,11 @@ pub enum EdfFault {
         expected: &'static str,
     },
     /// The declared size of the header contradicts the number of signals.
-    #[error("the header claims to take {declared} bytes, but with {signals} signals it takes {expected}")]
+    #[error(
+        "the header claims to take {}, but with {} it takes {expected}",
+        counted(declared, "byte"),
+        counted(signals, "signal")
+    )]
     HeaderSize {
         /// The declared value.
         declared: i64,
@@ -89,7 +94,8 @@ pub enum EdfFault {
     },
     /// Records are missing.
     #[error(
-        "cut off: the header declares {declared} records, the file has {present} (missing bytes: {missing})"
+        "cut off: the header declares {}, the file has {present} (missing bytes: {missing})",
+        counted(declared, "record")
     )]
     Truncated {
         /// The number of records in the header.
@@ -100,7 +106,11 @@ pub enum EdfFault {
         missing: u64,
     },
     /// There are more records than declared.
-    #[error("the header declares {declared} records, the file has {present} ({extra} bytes too many)")]
+    #[error(
+        "the header declares {}, the file has {present} ({} too many)",
+        counted(declared, "record"),
+        counted(extra, "byte")
+    )]
     Trailing {
         /// The number of records in the header.
         declared: u64,
