@@ -147,7 +147,7 @@ pub enum SharingError {
 #[error(
     "fold {fold} of {folds} (counted from 0) leaves {whom} without {part} trials of `{class}`: of {}, there are {}",
     classes.join(", "),
-    counted(counts)
+    listed(counts)
 )]
 pub struct LostClass {
     /// The test fold.
@@ -172,7 +172,7 @@ pub struct LostClass {
 pub(crate) const PARTS: [&str; 3] = ["training", "validation", "test"];
 
 /// Lists the counts of each split.
-fn counted(counts: &[Vec<usize>; 3]) -> String {
+fn listed(counts: &[Vec<usize>; 3]) -> String {
     let numbers = |counts: &[usize]| counts.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
     let parts = PARTS.iter().zip(counts).map(|(part, counts)| format!("{} for {part}", numbers(counts)));
     parts.collect::<Vec<_>>().join(", ")
