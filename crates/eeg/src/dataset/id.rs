@@ -27,7 +27,8 @@ pub(super) fn id<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error>
     Id::deserialize(from).map(String::from)
 }
 
-/// Reads a list of ids.
+/// Reads a list of ids, if there is one.
 pub(super) fn ids<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<String>>, D::Error> {
-    Ok(Some(Vec::<Id>::deserialize(from)?.into_iter().map(String::from).collect()))
+    let ids: Option<Vec<Id>> = Option::deserialize(from)?;
+    Ok(ids.map(|ids| ids.into_iter().map(String::from).collect()))
 }
