@@ -59,13 +59,16 @@ fn files(root: &Path, folder: &Path, names: &mut BTreeSet<String>) {
     }
 }
 
-/// Collects the keys of a value and of all nested values.
+/// Collects the keys of a value and of all nested values. A preparation is one entry: it holds names
+/// of channels and parts of a dataset definition, which has a page of its own.
 fn keys(value: &Value, names: &mut BTreeSet<String>) {
     match value {
         Value::Object(object) => {
             for (key, value) in object {
                 names.insert(key.clone());
-                keys(value, names);
+                if key != "preparation" {
+                    keys(value, names);
+                }
             }
         }
         Value::Array(values) => values.iter().for_each(|value| keys(value, names)),
