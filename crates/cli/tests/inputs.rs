@@ -47,7 +47,7 @@ fn volts(path: &Path) {
     let mut writer = NpzWriter::create(path).unwrap();
     let entry = |place: usize| {
         let (trial, row, column) = (place / (n * n), place / n % n, place % n);
-        if row != column { 1.0 } else { 10.0 + ((trial * 7 + row) % 5 + 4 * (trial % 2)) as f64 }
+        if row == column { 10.0 + ((trial * 7 + row) % 5 + 4 * (trial % 2)) as f64 } else { 1.0 }
     };
     let x: Vec<f64> = (0..trials * n * n).map(|place| entry(place) * 1e-12).collect();
     writer.floats("X", &[trials, n, n], &x).unwrap();

@@ -43,9 +43,9 @@ fn trained() -> tempfile::TempDir {
     fs::write(at.join("wide.toml"), definition("[1, 40]")).unwrap();
     let root = format!("data.root={:?}", golden());
     let run = format!(
-        "[data]\nname = {:?}\n[covariance]\nshrinkage = 0.1\n[model]\ndims = [2]\n[federated]\nrounds = 2\n\
+        "[data]\nname = '{}'\n[covariance]\nshrinkage = 0.1\n[model]\ndims = [2]\n[federated]\nrounds = 2\n\
          subjects_per_client = 1\n[split]\ntrain = 0.6\nval = 0.2\ntest = 0.2\n[run]\nthreads = 1\n",
-        at.join("mine.toml")
+        at.join("mine.toml").display()
     );
     fs::write(at.join("run.toml"), run).unwrap();
     done(at, &["run", "run.toml", "--set", &root, "--out", "model", "--quiet"]);

@@ -34,7 +34,7 @@ fn base() -> Covariances {
 /// One field changed alone.
 struct Change {
     field: &'static str,
-    change: fn(&mut Covariances),
+    apply: fn(&mut Covariances),
     /// The values of both sides in messages.
     values: [&'static str; 2],
     /// The note of places that convert the data; none if every place refuses them.
@@ -59,12 +59,12 @@ fn turn(covariances: &mut Covariances) {
 }
 
 fn changes() -> Vec<Change> {
-    let refused = |field, change, values| Change { field, change, values, converted: None };
+    let refused = |field, apply, values| Change { field, apply, values, converted: None };
     vec![
         refused("channels", |c| c.about.channels[2] = "C7".into(), ["channel 3", "C7"]),
         Change {
             field: "order of channels",
-            change: turn,
+            apply: turn,
             values: ["channel 1", "channel 8"],
             converted: Some("channels are reordered by name"),
         },
@@ -92,7 +92,7 @@ fn changes() -> Vec<Change> {
         refused("alignment", |c| first(c).alignment = Some(Alignment::Riemannian), ["none", "riemannian"]),
         Change {
             field: "order of classes",
-            change: |c| c.about.classes.rotate_left(1),
+            apply: |c| c.about.classes.rotate_left(1),
             values: ["class 1", "class 2"],
             converted: Some("classes are reordered by name"),
         },
@@ -115,9 +115,9 @@ impl Files {
 
     fn config(&self, name: &str, more: &str) -> Config {
         let text = format!(
-            "data.name = {:?}\nmodel.dims = [4]\nfederated.rounds = 2\nfederated.subjects_per_client = 1\n\
+            "data.name = '{}'\nmodel.dims = [4]\nfederated.rounds = 2\nfederated.subjects_per_client = 1\n\
              train.scheduler = 'constant'\nrun.threads = 1\n{more}",
-            self.path(name)
+            self.path(name).display()
         );
         Config::parse(&text, "test.toml", &[]).unwrap()
     }
@@ -161,7 +161,7 @@ fn at_resume(files: &Files, base: &Covariances, changed: &Covariances) -> Outcom
 }
 
 fn at_run(files: &Files) -> Outcome {
-    let like = format!("data.like = {:?}", files.path("base.npz"));
+    let like = format!("data.like = '{}'", files.path("base.npz").display());
     Ok(Experiment::new(files.config("changed.npz", &like), &())?.dataset.notes)
 }
 
@@ -195,9 +195,9 @@ fn each_field_at_each_place() {
     base.save(&files.path("base.npz")).unwrap();
     run(&Experiment::new(files.config("base.npz", ""), &()).unwrap(), "done", &files.path("done"), &mut ())
         .unwrap();
-    for Change { field, change, values, converted } in changes() {
+    for Change { field, apply, values, converted } in changes() {
         let mut changed = base.clone();
-        change(&mut changed);
+        apply(&mut changed);
         changed.save(&files.path("changed.npz")).unwrap();
         let places = [
             ("eval", at_eval(&files)),
