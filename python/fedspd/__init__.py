@@ -49,7 +49,10 @@ from fedspd._core import (
     vech,
     whiten,
 )
-from fedspd.model import TrainedModel, load_model
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from fedspd.model import TrainedModel, load_model
 
 __all__ = [
     "ConvergenceError",
@@ -97,3 +100,12 @@ __all__ = [
     "vech",
     "whiten",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Imports trained models when they are used, because they need more than NumPy."""
+    if name in ("TrainedModel", "load_model"):
+        from fedspd import model
+
+        return getattr(model, name)
+    raise AttributeError(f"module 'fedspd' has no attribute {name!r}")

@@ -76,7 +76,8 @@ class TrainedModel:
 
     def predict(self, data: Any, **options: Any) -> NDArray[np.str_]:
         """Returns the most probable class of each trial. Options are those of ``predict_proba``."""
-        return np.asarray(self.classes)[np.argmax(self.predict_proba(data, **options), axis=1)]
+        predicted: NDArray[np.str_] = np.asarray(self.classes)[np.argmax(self.predict_proba(data, **options), axis=1)]
+        return predicted
 
     def _epochs(
         self, epochs: Any, subjects: str | Sequence[str] | None, calibration: int | None

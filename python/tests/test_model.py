@@ -63,7 +63,7 @@ def test_epochs_are_prepared_as_the_model_says(model, caplog):
     assert "covariances are estimated (sample)" in caplog.text
     # By hand: covariances, recentred on all trials.
     covariances = np.stack([np.cov(trial * 1e6) for trial in epochs.data])
-    whitened = fedspd.whiten(fedspd.mean_riemannian(covariances), covariances)
+    whitened = fedspd.whiten(covariances, fedspd.mean_riemannian(covariances))
     np.testing.assert_allclose(model.predict_proba(whitened), probabilities, atol=1e-9)
     # Channels in another order.
     turned = Epochs(model, channels=model.channels[::-1])

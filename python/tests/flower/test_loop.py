@@ -203,4 +203,4 @@ def test_what_is_said_of_a_site(tmp_path):
     said = json.loads(loop.sites(config, tmp_path / "state")[0].introduce())
     assert set(said) == {"name", "number", "fedspd", "seed", "facts", "trials", "warning"}
     assert set(said["trials"]) == {"train", "validation", "test"}
-    assert len(said["facts"]["channels"]) == 64
+    assert len(said["facts"]["preparation"]["channels"]) == 64

@@ -17,10 +17,9 @@ pub struct Making {
 }
 
 impl Making {
-    /// Whether band, filter and window of every input are known.
+    /// Whether filter and window of every input are known.
     pub fn is_known(&self) -> bool {
-        let known =
-            |branch: &Branch| branch.band.is_some() && branch.filter.is_some() && branch.window.is_some();
+        let known = |branch: &Branch| branch.filter.is_some() && branch.window.is_some();
         !self.branches.is_empty() && self.branches.iter().all(known)
     }
 

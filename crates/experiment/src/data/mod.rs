@@ -16,8 +16,8 @@ use fedspd_eeg::filter::Band;
 use fedspd_eeg::prepare::{Features, Plan, PlanOptions, Progress, files};
 use fedspd_eeg::store::{Prepared, load as load_npz};
 use fedspd_eeg::{
-    About, ContentKind, Covariances, MICROVOLTS, Making, Origin, Preparation, SQUARE_MICROVOLTS, Trials,
-    sample,
+    About, Branch, ContentKind, Covariances, MICROVOLTS, Making, Origin, Preparation, SQUARE_MICROVOLTS,
+    Trials, sample,
 };
 use fedspd_nn::{Input, InputShape, RawTrials, Seed, SpdTrials, SyntheticEeg, SyntheticTask};
 use fedspd_run::ExcludedSubject;
@@ -300,13 +300,18 @@ fn recordings(
 fn generated(settings: &Generated, raw: bool) -> Result<Content, Error> {
     let Generated { subjects, trials, channels, classes, samples, sfreq, strength, shift } = *settings;
     let names = |what: &str, count: usize| (1..=count).map(|i| format!("{what} {i}")).collect();
+    let synthetic = Branch {
+        filter: Some("none: synthetic data".into()),
+        window: Some([0.0, samples as f64 / sfreq]),
+        ..Branch::default()
+    };
     let mut about = About {
         classes: names("class", classes),
         channels: names("channel", channels),
         sfreq,
         unit: if raw { MICROVOLTS } else { SQUARE_MICROVOLTS }.to_owned(),
         origins: Vec::with_capacity(subjects * trials),
-        making: Making::default(),
+        making: Making { branches: vec![synthetic], ..Making::default() },
     };
     let mut numbers = Vec::new();
     for subject in 0..subjects as u32 {
