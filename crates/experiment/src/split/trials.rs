@@ -52,7 +52,7 @@ pub struct Split {
 /// split. This split gets a trial from the split with the largest surplus of the class. A total may
 /// then be off by more than one.
 ///
-/// **Leave-out.** Runs or sessions go to folds as [`deal_recordings`] says. The test trials of all
+/// **Leave-out.** Runs or sessions go to folds as `deal_recordings` says. The test trials of all
 /// folds together are all trials, each once. Validation is the fold opposite the test. With two
 /// folds, the other fold is divided again by whole runs. Validation then gets the smallest share
 /// that keeps every class.
