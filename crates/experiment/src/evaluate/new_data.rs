@@ -54,9 +54,6 @@ pub(super) fn gather(
     progress: &impl Progress,
 ) -> Result<Gathered, Error> {
     let path = Path::new(&data.name);
-    let is_recording = path
-        .extension()
-        .is_some_and(|end| ["edf", "bdf"].iter().any(|known| end.eq_ignore_ascii_case(known)));
     let mut gathered = match Source::of_name(&data.name) {
         Some(Source::Npz(path)) => {
             let loaded = load_npz(&path)?;
@@ -81,7 +78,7 @@ pub(super) fn gather(
             let options = PlanOptions { subjects: data.subjects.clone(), resample: true };
             planned(&Plan::new(changed, &roots, &options)?, &wished, wanted.content, true, progress)?
         }
-        _ if is_recording || path.is_dir() => recordings(data, path, wanted, model, progress)?,
+        _ if is_recording(path) || path.is_dir() => recordings(data, path, wanted, model, progress)?,
         _ => return Err(Error::UnknownData { name: data.name.clone() }),
     };
     if let Some(subjects) = data.subjects.as_ref() {
@@ -283,13 +280,10 @@ fn recordings_below(folder: &Path) -> Result<Vec<PathBuf>, Error> {
         for entry in std::fs::read_dir(&folder).map_err(unreadable)? {
             let entry = entry.map_err(unreadable)?;
             let (kind, path) = (entry.file_type().map_err(unreadable)?, entry.path());
-            let recording = path
-                .extension()
-                .is_some_and(|end| ["edf", "bdf"].iter().any(|known| end.eq_ignore_ascii_case(known)));
             // Links to folders are not followed, because they may lead back.
             if kind.is_dir() {
                 folders.push(path);
-            } else if recording {
+            } else if is_recording(&path) {
                 found.push(path);
             }
         }
@@ -315,4 +309,9 @@ fn chosen(gathered: Gathered, subjects: &Selection) -> Result<Gathered, Error> {
 /// Returns the onsets of some trials, if onsets are known.
 fn of_trials(onsets: &[f64], trials: &[usize]) -> Vec<f64> {
     if onsets.is_empty() { Vec::new() } else { trials.iter().map(|&trial| onsets[trial]).collect() }
+}
+
+/// Whether the name of a file is that of an EDF or BDF recording.
+fn is_recording(path: &Path) -> bool {
+    path.extension().is_some_and(|end| ["edf", "bdf"].iter().any(|known| end.eq_ignore_ascii_case(known)))
 }
