@@ -43,6 +43,7 @@ class Model:
         root: str | os.PathLike[str] | None,
         subjects: str | None,
         calibration: int | None,
+        online: bool,
     ) -> tuple[list[_Origin], NDArray[np.float64], list[str]]: ...
     def predict_trials(
         self,
@@ -54,8 +55,25 @@ class Model:
         window: Sequence[float] | None,
         subjects: Sequence[str],
         calibration: int | None,
+        online: bool,
     ) -> tuple[list[_Origin], NDArray[np.float64], list[str]]: ...
+    def stream(self, subject: str) -> Stream: ...
+    @property
+    def online_note(self) -> str | None: ...
     def predict_proba(self, trials: NDArray[_T]) -> NDArray[np.float64]: ...
+
+@final
+class Stream:
+    def predict_trials(
+        self,
+        trials: NDArray[_T],
+        *,
+        channels: Sequence[str],
+        sfreq: float,
+        band: Sequence[float] | None,
+        window: Sequence[float] | None,
+    ) -> tuple[NDArray[np.float64], list[str]]: ...
+    def predict_prepared(self, trials: NDArray[_T]) -> tuple[NDArray[np.float64], list[str]]: ...
 
 def command(words: Sequence[str]) -> int: ...
 def train(

@@ -5,7 +5,7 @@ import logging
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -41,6 +41,7 @@ class TrainedModel:
         subjects: str | Sequence[str] | None = None,
         root: str | os.PathLike[str] | None = None,
         calibration: int | None = None,
+        align: Literal["all", "online"] = "all",
     ) -> NDArray[np.float64]:
         """Returns the class probabilities ``(trials, classes)``.
 
@@ -57,19 +58,34 @@ class TrainedModel:
         calibration : int, optional
             The number of first trials of each subject on which its alignment is fitted; only the
             others are predicted. By default all trials serve both.
+        align : {"all", "online"}
+            With ``"online"``, each trial is aligned on the trials of its subject so far. Report such
+            scores apart.
         """
+        if align not in ("all", "online"):
+            raise ValueError(f'align is {align!r}; it must be "all" or "online"')
+        online = align == "online"
+        if online and calibration is not None:
+            raise ValueError("online alignment has no calibration: give either align or calibration")
         if isinstance(data, (str, os.PathLike)):
             if not (subjects is None or isinstance(subjects, str)):
                 raise ValueError('subjects is a sequence; for files it is a text such as "1-10,12"')
             _, probabilities, notes = self.model.predict_files(
-                os.fspath(data), root=root, subjects=subjects, calibration=calibration
+                os.fspath(data), root=root, subjects=subjects, calibration=calibration, online=online
             )
-        elif hasattr(data, "get_data") and hasattr(data, "ch_names"):
-            probabilities, notes = self._epochs(data, subjects, calibration)
-        elif calibration is None and subjects is None:
+        elif is_epochs(data):
+            trials, facts = read_epochs(data)
+            one = subjects is None or isinstance(subjects, str)
+            owners = [subjects or "1"] * len(trials) if one else list(subjects)
+            _, probabilities, notes = self.model.predict_trials(
+                trials, **facts, subjects=owners, calibration=calibration, online=online
+            )
+        elif calibration is None and subjects is None and not online:
             probabilities, notes = self.model.predict_proba(prepared(data)), []
         else:
-            raise ValueError("an array holds prepared trials, which are not aligned again: give neither subjects nor calibration")
+            raise ValueError(
+                "an array holds prepared trials, which are not aligned again: give neither subjects nor calibration nor align"
+            )
         for note in notes:
             logger.warning("%s", note)
         return probabilities
@@ -79,21 +95,77 @@ class TrainedModel:
         predicted: NDArray[np.str_] = np.asarray(self.classes)[np.argmax(self.predict_proba(data, **options), axis=1)]
         return predicted
 
-    def _epochs(
-        self, epochs: Any, subjects: str | Sequence[str] | None, calibration: int | None
-    ) -> tuple[NDArray[np.float64], list[str]]:
-        trials = np.ascontiguousarray(epochs.get_data()) * 1e6
-        owners = [subjects or "1"] * len(trials) if subjects is None or isinstance(subjects, str) else list(subjects)
-        _, probabilities, notes = self.model.predict_trials(
-            trials,
-            channels=list(epochs.ch_names),
-            sfreq=float(epochs.info["sfreq"]),
-            band=(float(epochs.info["highpass"]), float(epochs.info["lowpass"])),
-            window=(float(epochs.tmin), float(epochs.tmax)),
-            subjects=owners,
-            calibration=calibration,
-        )
-        return probabilities, notes
+    def stream(self, subject: str) -> "Stream":
+        """Begins the stream of one subject: its trials are predicted while they arrive.
+
+        Raises ``ValueError`` if the model aligns nobody: use ``predict_proba`` then.
+        """
+        if self.model.online_note:
+            logger.warning("%s", self.model.online_note)
+        return Stream(self, subject)
+
+
+class Stream:
+    """The trials of one subject, in their order.
+
+    Each trial is aligned on the unlabelled trials so far and itself. The alignment starts at the
+    mean of the people that the model was trained on, which counts as one trial.
+
+    Attributes
+    ----------
+    subject : str
+        The name of the subject.
+    """
+
+    def __init__(self, model: TrainedModel, subject: str) -> None:
+        self.subject = subject
+        self._classes = model.classes
+        self._stream = model.model.stream(subject)
+        self._noted: set[str] = set()
+
+    def predict_proba(self, trials: Any) -> NDArray[np.float64]:
+        """Returns the class probabilities ``(trials, classes)`` of the next trials.
+
+        Parameters
+        ----------
+        trials : mne.Epochs or array
+            The next trials of the subject, often only one. An array has the shape of the trials in
+            training, with the number of trials first. It is prepared as the model says, but not
+            aligned or z-scored: covariances in square microvolts, or filtered samples in microvolts.
+            A trial that cannot be used is an error and leaves the alignment unchanged.
+        """
+        if is_epochs(trials):
+            samples, facts = read_epochs(trials)
+            probabilities, notes = self._stream.predict_trials(samples, **facts)
+        else:
+            probabilities, notes = self._stream.predict_prepared(prepared(trials))
+        # A stream says everything once.
+        for note in notes:
+            if note not in self._noted:
+                self._noted.add(note)
+                logger.warning("%s", note)
+        return probabilities
+
+    def predict(self, trials: Any) -> NDArray[np.str_]:
+        """Returns the most probable class of each of the next trials."""
+        predicted: NDArray[np.str_] = np.asarray(self._classes)[np.argmax(self.predict_proba(trials), axis=1)]
+        return predicted
+
+
+def is_epochs(data: Any) -> bool:
+    """Whether data are MNE's epochs."""
+    return hasattr(data, "get_data") and hasattr(data, "ch_names")
+
+
+def read_epochs(epochs: Any) -> tuple[NDArray[np.float64], dict[str, Any]]:
+    """Returns the samples of MNE's epochs in microvolts, and what is known of them."""
+    facts = {
+        "channels": list(epochs.ch_names),
+        "sfreq": float(epochs.info["sfreq"]),
+        "band": (float(epochs.info["highpass"]), float(epochs.info["lowpass"])),
+        "window": (float(epochs.tmin), float(epochs.tmax)),
+    }
+    return np.ascontiguousarray(epochs.get_data()) * 1e6, facts
 
 
 def prepared(trials: ArrayLike) -> NDArray[np.float64]:

@@ -72,7 +72,7 @@ def test_epochs_are_prepared_as_the_model_says(model, caplog):
 
 
 def test_epochs_that_differ_are_refused(model):
-    with pytest.raises(ValueError, match=r"the trials: band is 1-40 Hz, but the model the model has 8-32 Hz"):
+    with pytest.raises(ValueError, match=r"the trials: band is 1-40 Hz, but the model has 8-32 Hz"):
         model.predict_proba(Epochs(model, band=(1.0, 40.0)))
     epochs = Epochs(model)
     epochs.ch_names[5] = "X1"
@@ -117,3 +117,52 @@ def test_prepared_data_that_differ_are_refused(model, tmp_path, field, change, b
     with pytest.raises(ValueError, match=f"{field} is") as refused:
         model.predict_proba(path)
     assert all(value in str(refused.value) for value in both)
+
+
+def test_a_stream_equals_online_alignment(model, run):
+    trials, _, subjects, _ = fedspd.load_sample()
+    own = trials[np.asarray(subjects) == "2"]
+    expected = model.predict_proba("sample", subjects="2", align="online")
+    stream = model.stream("2")
+    one_by_one = np.concatenate([stream.predict_proba(trial[np.newaxis]) for trial in own])
+    np.testing.assert_array_equal(one_by_one, expected)
+    # All trials together, alignment in hindsight, is something else.
+    assert not np.allclose(expected, model.predict_proba("sample", subjects="2"))
+    assert set(model.stream("2").predict(own)) <= set(model.classes)
+
+
+def test_a_bad_trial_costs_itself_only(model):
+    trials, _, subjects, _ = fedspd.load_sample()
+    own = trials[np.asarray(subjects) == "2"][:3]
+    expected = model.stream("2").predict_proba(own)
+    stream = model.stream("2")
+    np.testing.assert_array_equal(stream.predict_proba(own[:1]), expected[:1])
+    for bad in (-own[:1], np.full_like(own[:1], np.nan), own[:1, :5, :5]):
+        with pytest.raises(ValueError):
+            stream.predict_proba(bad)
+    np.testing.assert_array_equal(stream.predict_proba(own[1:]), expected[1:])
+
+
+def test_epochs_stream(model, caplog):
+    epochs = Epochs(model)
+    expected = model.predict_proba(epochs, align="online")
+    caplog.clear()
+    stream, one_by_one = model.stream("1"), []
+    for trial in epochs.data:
+        one = Epochs(model)
+        one.data = trial[np.newaxis]
+        one_by_one.append(stream.predict_proba(one))
+    np.testing.assert_array_equal(np.concatenate(one_by_one), expected)
+    assert caplog.text.count("covariances are estimated") == 1, "said once"
+
+
+def test_online_needs_an_alignment(tmp_path):
+    words = ["fedspd", "run", "sample", "--set", "federated.rounds=1", "--quiet", "--out", str(tmp_path / "run")]
+    assert _core.command(words) == 0
+    model = fedspd.load_model(tmp_path / "run/models/seed-0.safetensors")
+    with pytest.raises(ValueError, match="the model aligns no subject: there is nothing to align online"):
+        model.stream("1")
+    with pytest.raises(ValueError, match="align is 'first'"):
+        model.predict_proba("sample", align="first")
+    with pytest.raises(ValueError, match="give either align or calibration"):
+        model.predict_proba("sample", align="online", calibration=3)

@@ -7,7 +7,7 @@
 //! | read a file | [`read`], [`npz`] |
 //! | filter recordings to a band | [`filter`] |
 //! | cut trials, estimate covariances | [`prepare`] |
-//! | check and align each subject | [`Covariances`], [`Recentring`], [`EuclideanAlignment`] |
+//! | check and align each subject | [`Covariances`], [`Recentring`], [`EuclideanAlignment`], [`OnlineAlignment`] |
 //!
 //! Samples are in microvolts, stored sample by sample with all channels side by side. Filters then
 //! run in SIMD lanes across channels, a trial is a slice, and a covariance is one matrix product.
@@ -27,6 +27,7 @@ mod natural_order;
 mod nearest;
 pub mod npz;
 mod number;
+mod online;
 mod preparation;
 pub mod prepare;
 pub mod read;
@@ -51,6 +52,7 @@ pub use expansion::Expansion;
 pub use inspect::{ChannelLook, Inspection};
 pub use natural_order::natural_order;
 pub use nearest::nearest;
+pub use online::OnlineAlignment;
 pub use preparation::{
     Alignment, AlignmentFit, Branch, ContentKind, Difference, IIR, Making, Preparation, Recipe,
 };

@@ -126,6 +126,8 @@ pub fn z_score(about: &About, trial: usize, samples: &mut [f64]) -> Result<(), E
 /// Uses no labels. Fit and apply are separate, because an experiment aligns after the split.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EuclideanAlignment {
+    /// `R`.
+    reference: Vec<f64>,
     /// `R^-1/2`, symmetric.
     inverse_root: Vec<f64>,
 }
@@ -159,20 +161,40 @@ impl EuclideanAlignment {
             }
         }
         mirror(n, &mut mean);
-        let subject = &trials.about.origins[first].subject;
+        Self::at(mean, &trials.about, &trials.about.origins[first].subject, (chosen.len(), trials.length))
+    }
+
+    /// Aligns with a reference, which is the mean of `X X^T` of some trials of some samples.
+    pub(crate) fn at(
+        reference: Vec<f64>,
+        about: &About,
+        subject: &str,
+        (trials, length): (usize, usize),
+    ) -> Result<Self, Error> {
+        let n = about.channels.len();
         let named = |source| Error::Trial { place: format!("subject {subject}, mean of X X^T"), source };
-        let quality = Quality::of(n, &mean)?;
+        let quality = Quality::of(n, &reference)?;
         let deficient = |quality: &&Quality| quality.is_finite() && !quality.is_fit(n);
         if let Some(&Quality { rank, smallest, .. }) = quality.first().filter(deficient) {
-            let extent = Extent { samples: trials.length * chosen.len(), freedom: f64::INFINITY };
-            let cause = Box::new(Cause::find(&trials.about.channels, &mean, Some(extent)));
-            let (subject, trials) = (subject.clone(), chosen.len());
+            let extent = Extent { samples: trials * length, freedom: f64::INFINITY };
+            let cause = Box::new(Cause::find(&about.channels, &reference, Some(extent)));
+            let subject = subject.to_owned();
             return Err(Error::Reference { subject, trials, rank, channels: n, smallest, cause });
         }
         let mut inverse_root = vec![0.0; n * n];
         let mut map = SpectralMap::new(n)?;
-        map.apply(SpectralFunction::InverseSqrt, &mean, &mut inverse_root).map_err(named)?;
-        Ok(Self { inverse_root })
+        map.apply(SpectralFunction::InverseSqrt, &reference, &mut inverse_root).map_err(named)?;
+        Ok(Self { reference, inverse_root })
+    }
+
+    /// The mean of `X X^T / T`.
+    pub fn reference(&self) -> &[f64] {
+        &self.reference
+    }
+
+    /// Returns the mean of `X X^T / T`.
+    pub(crate) fn into_reference(self) -> Vec<f64> {
+        self.reference
     }
 
     /// Aligns some trials in place. The whole set becomes dimensionless, so the trials of every
@@ -203,6 +225,26 @@ impl EuclideanAlignment {
         multiply(Simd::detect()?, Left::Plain, shape, samples, &self.inverse_root, aligned);
         Ok(())
     }
+}
+
+/// Computes `X X^T / T` of a trial.
+pub(crate) fn second_moment(n: usize, samples: &[f64]) -> Result<Vec<f64>, Error> {
+    let (length, mut moment) = (samples.len() / n, vec![0.0; n * n]);
+    let shape = (n, length);
+    multiply_symmetric(
+        Simd::detect()?,
+        Left::Transposed,
+        Triangle::Lower,
+        shape,
+        samples,
+        samples,
+        &mut moment,
+    );
+    for entry in &mut moment {
+        *entry /= length as f64;
+    }
+    mirror(n, &mut moment);
+    Ok(moment)
 }
 
 impl Trials {

@@ -196,6 +196,20 @@ pub enum Error {
         /// Its number of trials.
         trials: usize,
     },
+    /// Online alignment with a model that aligns nobody.
+    #[error("{model} aligns no subject: there is nothing to align online")]
+    NotAligned {
+        /// The model.
+        model: String,
+    },
+    /// Online alignment of data that are aligned already.
+    #[error("{data} is aligned already ({align}): online alignment takes trials before alignment")]
+    AlignedData {
+        /// The data.
+        data: String,
+        /// Their alignment.
+        align: &'static str,
+    },
     /// Scores of trials without labels.
     #[error("the true classes of the trials are unknown, so they cannot be scored")]
     Unlabelled,

@@ -3,7 +3,7 @@
 use fedspd_manifold::Real;
 use fedspd_manifold::simd::Simd;
 
-use crate::loss::cross_entropy;
+use crate::loss::{cross_entropy, softmax};
 use crate::model::{Dropout, Model, first_largest};
 use crate::optim::Optimiser;
 use crate::params::ParamSet;
@@ -31,6 +31,8 @@ pub struct Evaluation {
     pub loss: f64,
     /// The most probable class of each trial.
     pub predictions: Vec<usize>,
+    /// The probability of each class, trial after trial.
+    pub probabilities: Vec<f64>,
     /// The share of trials with a correct prediction.
     pub accuracy: f64,
 }
@@ -121,7 +123,7 @@ impl<'a, T: Real, M: Model<T>> Trainer<'a, T, M> {
         Ok(sum / trials.len() as f64)
     }
 
-    /// Computes loss and predictions for the given trials.
+    /// Computes loss, predictions and probabilities for the given trials.
     ///
     /// # Errors
     /// As [`Model::logits`].
@@ -167,7 +169,7 @@ impl<'a, T: Real, M: Model<T>> Trainer<'a, T, M> {
         Ok(logits)
     }
 
-    /// Computes loss and predictions from logits.
+    /// Computes loss, predictions and probabilities from logits.
     fn score(
         &self,
         examples: &M::Examples,
@@ -179,11 +181,14 @@ impl<'a, T: Real, M: Model<T>> Trainer<'a, T, M> {
         let mut losses = vec![T::ZERO; trials.len()];
         let labels = self.model.labels(examples);
         let each = trials.iter().map(|&trial| labels[trial]);
-        cross_entropy(Simd::detect()?, classes, &mut logits, each.clone(), T::ONE, &mut losses);
+        let (simd, mut probabilities) = (Simd::detect()?, logits.clone());
+        softmax(simd, classes, &mut probabilities);
+        cross_entropy(simd, classes, &mut logits, each.clone(), T::ONE, &mut losses);
         let correct = predictions.iter().zip(each).filter(|(prediction, label)| *prediction == label).count();
         Ok(Evaluation {
             loss: losses.iter().map(|loss| loss.to_f64()).sum::<f64>() / trials.len() as f64,
             predictions,
+            probabilities: T::widen(&probabilities).into_owned(),
             accuracy: correct as f64 / trials.len() as f64,
         })
     }

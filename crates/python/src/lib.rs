@@ -41,7 +41,7 @@ mod _core {
     #[pymodule_export]
     use super::labels::distinct_names;
     #[pymodule_export]
-    use super::model::{Model, train};
+    use super::model::{Model, Stream, train};
     #[pymodule_export]
     use super::sample::load_sample;
     #[pymodule_export]

@@ -2,12 +2,13 @@
 
 use std::collections::HashSet;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::sync::Mutex;
 
 use fedspd_eeg::dataset::Selection;
 use fedspd_eeg::{
-    About, Branch, Covariances, MICROVOLTS, Making, NO_UNIT, Origin, SQUARE_MICROVOLTS, Trials,
-    sample_by_sample,
+    About, Branch, Covariances, MICROVOLTS, Making, NO_UNIT, OnlineAlignment, Origin, SQUARE_MICROVOLTS,
+    Trials, sample_by_sample,
 };
 use fedspd_experiment::config::{Config, Override};
 use fedspd_experiment::{
@@ -41,8 +42,7 @@ pub(crate) struct Model {
 impl Model {
     #[new]
     fn new(data: Vec<u8>) -> PyResult<Self> {
-        let predictor =
-            Predictor::new(Path::new("the model"), &data).map_err(|fault| of_experiment(&fault))?;
+        let predictor = Predictor::new("the model", &data).map_err(|fault| of_experiment(&fault))?;
         Ok(Self { bytes: data, predictor })
     }
 
@@ -92,7 +92,7 @@ impl Model {
     /// ``data`` is a recording, a folder of recordings, a definition, an ``.npz`` file or a
     /// built-in dataset. Each origin is a subject, a session, a run, an onset in seconds and a
     /// label; unknown values are None.
-    #[pyo3(signature = (data, *, root, subjects, calibration))]
+    #[pyo3(signature = (data, *, root, subjects, calibration, online))]
     fn predict_files<'py>(
         &self,
         python: Python<'py>,
@@ -100,17 +100,18 @@ impl Model {
         root: Option<PathBuf>,
         subjects: Option<String>,
         calibration: Option<usize>,
+        online: bool,
     ) -> PyResult<(Vec<TrialOrigin>, Bound<'py, PyAny>, Vec<String>)> {
         let subjects: Option<Selection> =
             subjects.map(|text| text.parse()).transpose().map_err(PyValueError::new_err)?;
         let data = NewData { root, subjects, ..NewData::new(data) };
-        let made = python.detach(|| self.predictor.predict(&data, calibrated(calibration), &()));
+        let made = python.detach(|| self.predictor.predict(&data, calibrated(calibration, online), &()));
         given(python, made.map_err(|fault| of_experiment(&fault))?)
     }
 
     /// Prepares filtered trials ``(trials, channels, samples)`` in microvolts as the model says, and
     /// returns the origins, class probabilities and notes.
-    #[pyo3(signature = (trials, *, channels, sfreq, band, window, subjects, calibration))]
+    #[pyo3(signature = (trials, *, channels, sfreq, band, window, subjects, calibration, online))]
     #[allow(clippy::too_many_arguments)] // keywords of Python, called by one class
     fn predict_trials<'py>(
         &self,
@@ -122,7 +123,68 @@ impl Model {
         window: Option<[f64; 2]>,
         subjects: Vec<String>,
         calibration: Option<usize>,
+        online: bool,
     ) -> PyResult<(Vec<TrialOrigin>, Bound<'py, PyAny>, Vec<String>)> {
+        let content = self.filtered(trials, channels, sfreq, band, window, subjects)?;
+        let made = python.detach(|| {
+            self.predictor.predict_content(content, "the trials", calibrated(calibration, online))
+        });
+        given(python, made.map_err(|fault| of_experiment(&fault))?)
+    }
+
+    /// Begins the online alignment of a subject.
+    fn stream(model: Py<Self>, python: Python<'_>, subject: String) -> PyResult<Stream> {
+        let online = model.bind(python).get().predictor.online().map_err(|fault| of_experiment(&fault))?;
+        Ok(Stream { model, subject, online: Mutex::new(online) })
+    }
+
+    /// A note on a model without the start of online alignment.
+    #[getter]
+    fn online_note(&self) -> Option<String> {
+        self.predictor.online_note()
+    }
+
+    /// Returns the class probabilities ``(trials, classes)`` of each trial.
+    ///
+    /// An SPDnet takes ``(trials, n, n)`` or ``(trials, inputs, n, n)``, an EEGNet
+    /// ``(trials, channels, samples)``.
+    fn predict_proba<'py>(&self, python: Python<'py>, trials: Array<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let manifest = self.predictor.manifest();
+        typed!(trials => {
+            let (shape, reads) = (trials.shape(), manifest.network.kind().reads());
+            let expected = self.checked_shape(shape)?;
+            // Only a few trials are copied at a time.
+            let (size, numbers) = (expected.iter().product::<usize>(), trials.numbers()?);
+            let read = |some: Range<usize>| as_read(reads, &expected, &numbers[some.start * size..some.end * size]);
+            let made = python.detach(|| self.predictor.probabilities(shape[0], read));
+            let made = made.map_err(|fault| of_experiment(&fault))?;
+            give(python, made, &shape[..1], &[manifest.classes.len()])
+        })
+    }
+}
+
+impl Model {
+    /// Returns the shape of a trial, if an array has trials of this shape.
+    fn checked_shape(&self, shape: &[usize]) -> PyResult<Vec<usize>> {
+        let expected = self.predictor.manifest().network.trial_shape();
+        if shape.is_empty() || shape[1..] != expected {
+            let (expected, found) = (written(&expected).replacen('(', "(trials, ", 1), written(shape));
+            let fault = format!("expected trials of shape {expected}, as in training, found {found}");
+            return Err(PyValueError::new_err(fault));
+        }
+        Ok(expected)
+    }
+
+    /// Takes filtered trials in microvolts.
+    fn filtered(
+        &self,
+        trials: Array<'_>,
+        channels: Vec<String>,
+        sfreq: f64,
+        band: Option<[f64; 2]>,
+        window: Option<[f64; 2]>,
+        subjects: Vec<String>,
+    ) -> PyResult<Content> {
         let shape = typed!(trials => trials.shape().to_vec());
         check_training(true, &shape, subjects.len(), subjects.len(), &channels)?;
         let numbers = typed!(trials => as_read(Input::Samples, &shape[1..], trials.numbers()?));
@@ -138,42 +200,89 @@ impl Model {
         let origins = subjects.into_iter().map(origin).collect();
         let classes = self.predictor.manifest().classes.clone();
         let about = About { classes, channels, sfreq, unit: MICROVOLTS.into(), making, origins };
-        let made = python.detach(|| {
-            let content = Content::Trials(Trials::new(about, shape[2], numbers)?);
-            self.predictor.predict_content(content, "the trials", calibrated(calibration))
-        });
-        given(python, made.map_err(|fault| of_experiment(&fault))?)
+        let trials = Trials::new(about, shape[2], numbers);
+        Ok(Content::Trials(trials.map_err(|fault| of_experiment(&fault.into()))?))
+    }
+}
+
+/// The trials of one subject, one after the other. Each is aligned on the trials so far.
+#[pyclass(frozen, module = "fedspd")]
+pub(crate) struct Stream {
+    model: Py<Model>,
+    subject: String,
+    online: Mutex<OnlineAlignment>,
+}
+
+#[pymethods]
+impl Stream {
+    /// Predicts filtered trials ``(trials, channels, samples)`` in microvolts. Returns the class
+    /// probabilities and notes.
+    #[pyo3(signature = (trials, *, channels, sfreq, band, window))]
+    fn predict_trials<'py>(
+        &self,
+        python: Python<'py>,
+        trials: Array<'py>,
+        channels: Vec<String>,
+        sfreq: f64,
+        band: Option<[f64; 2]>,
+        window: Option<[f64; 2]>,
+    ) -> PyResult<(Bound<'py, PyAny>, Vec<String>)> {
+        let count = typed!(trials => trials.shape().first().copied().unwrap_or(0));
+        let subjects = vec![self.subject.clone(); count];
+        let content = self.model.get().filtered(trials, channels, sfreq, band, window, subjects)?;
+        self.next(python, content)
     }
 
-    /// Returns the class probabilities ``(trials, classes)`` of each trial.
-    ///
-    /// An SPDnet takes ``(trials, n, n)`` or ``(trials, inputs, n, n)``, an EEGNet
-    /// ``(trials, channels, samples)``.
-    fn predict_proba<'py>(&self, python: Python<'py>, trials: Array<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let manifest = self.predictor.manifest();
-        typed!(trials => {
-            let (shape, reads) = (trials.shape(), manifest.network.kind().reads());
-            let expected = manifest.network.trial_shape();
-            if shape.is_empty() || shape[1..] != expected {
-                let (expected, found) = (written(&expected).replacen('(', "(trials, ", 1), written(shape));
-                let fault = format!("expected trials of shape {expected}, as in training, found {found}");
-                return Err(PyValueError::new_err(fault));
+    /// Predicts trials that are prepared as the model says, up to alignment and z-scores. Returns
+    /// the class probabilities and notes.
+    fn predict_prepared<'py>(
+        &self,
+        python: Python<'py>,
+        trials: Array<'py>,
+    ) -> PyResult<(Bound<'py, PyAny>, Vec<String>)> {
+        let predictor = &self.model.get().predictor;
+        let shape = typed!(trials => trials.shape().to_vec());
+        let expected = self.model.get().checked_shape(&shape)?;
+        let reads = predictor.manifest().network.kind().reads();
+        let numbers = typed!(trials => as_read(reads, &expected, trials.numbers()?));
+        let about = predictor.before_alignment(&self.subject, shape[0]);
+        let content = match reads {
+            Input::Samples => Trials::new(about, expected[1], numbers).map(Content::Trials),
+            Input::Covariances => {
+                let inputs = if expected.len() == 3 { expected[0] } else { 1 };
+                Covariances::new(about, input_names(inputs), numbers).map(Content::Covariances)
             }
-            // Only a few trials are copied at a time.
-            let (size, numbers) = (expected.iter().product::<usize>(), trials.numbers()?);
-            let read = |some: Range<usize>| as_read(reads, &expected, &numbers[some.start * size..some.end * size]);
-            let made = python.detach(|| self.predictor.probabilities(shape[0], read));
-            let made = made.map_err(|fault| of_experiment(&fault))?;
-            give(python, made, &shape[..1], &[manifest.classes.len()])
-        })
+        };
+        self.next(python, content.map_err(|fault| of_experiment(&fault.into()))?)
     }
+}
+
+impl Stream {
+    fn next<'py>(&self, python: Python<'py>, content: Content) -> PyResult<(Bound<'py, PyAny>, Vec<String>)> {
+        let predictor = &self.model.get().predictor;
+        let made = python.detach(|| {
+            let mut online = self.online.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            predictor.predict_next(&mut online, content, "the trials")
+        });
+        let (_, probabilities, notes) = given(python, made.map_err(|fault| of_experiment(&fault))?)?;
+        Ok((probabilities, notes))
+    }
+}
+
+/// Returns the names of the inputs of covariances in memory.
+fn input_names(inputs: usize) -> Vec<String> {
+    (0..inputs).map(|input| format!("input {input}")).collect()
 }
 
 /// Subject, session, run, onset and label of a trial.
 type TrialOrigin = (String, String, String, Option<f64>, Option<usize>);
 
-fn calibrated(first: Option<usize>) -> Calibration {
-    first.map_or(Calibration::All, Calibration::First)
+fn calibrated(first: Option<usize>, online: bool) -> Calibration {
+    match first {
+        _ if online => Calibration::Online,
+        Some(first) => Calibration::First(first),
+        None => Calibration::All,
+    }
 }
 
 /// Passes predictions to Python.
@@ -288,8 +397,7 @@ pub(crate) fn train<'py>(
             Content::Trials(Trials::new(about, shape[2], numbers)?)
         } else {
             let inputs = if shape.len() == 4 { shape[1] } else { 1 };
-            let inputs = (0..inputs).map(|input| format!("input {input}")).collect();
-            Content::Covariances(Covariances::new(about, inputs, numbers)?)
+            Content::Covariances(Covariances::new(about, input_names(inputs), numbers)?)
         };
         fit(&Experiment::on(config, "the array", content)?, watch)
     })?;

@@ -10,6 +10,7 @@ const LOCK: &str = ".lock";
 const IDENTITY: &str = "identity";
 const CHECKPOINTS: &str = "checkpoints";
 const MODELS: &str = "models";
+const PREDICTIONS: &str = "predictions";
 const INTERPRETATION: &str = "interpretation";
 /// The name of that folder in older runs.
 const FORMER_INTERPRETATION: &str = "portraits";
@@ -78,7 +79,7 @@ impl RunFolder {
     /// As [`lock`](Self::lock); when a temporary file cannot be removed.
     pub fn reopen(&self) -> Result<FolderLock, Error> {
         let lock = self.lock()?;
-        for name in ["", CHECKPOINTS, MODELS, INTERPRETATION, FORMER_INTERPRETATION] {
+        for name in ["", CHECKPOINTS, MODELS, PREDICTIONS, INTERPRETATION, FORMER_INTERPRETATION] {
             let folder = self.root.join(name);
             atomic::remove_partials(&folder).map_err(Error::file(&folder))?;
         }
@@ -190,6 +191,11 @@ impl RunFolder {
     /// Path of the trained model of a unit, whatever its stage.
     pub fn model(&self, unit: impl Into<Unit>) -> PathBuf {
         self.root.join(MODELS).join(format!("{}.safetensors", unit.into().trained().slug()))
+    }
+
+    /// Path of the predictions of a unit's model, whatever its stage.
+    pub fn predictions(&self, unit: impl Into<Unit>) -> PathBuf {
+        self.root.join(PREDICTIONS).join(format!("{}.csv", unit.into().trained().slug()))
     }
 
     /// Path of the [`Interpretation`](crate::Interpretation) of a unit's network.

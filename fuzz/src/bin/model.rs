@@ -88,7 +88,7 @@ fn use_model(folder: &Path, bytes: &[u8]) -> Result<(), Error> {
         fedspd_nn::Error::Model { fault: Fault::Parameter { .. }, .. } => Ok(()),
         other => Err(other),
     })?;
-    let predictor = Predictor::new(path, &bytes).inspect_err(|error| drop(error.hint()))?;
+    let predictor = Predictor::new("the model", &bytes).inspect_err(|error| drop(error.hint()))?;
     let encoded = encode(path, predictor.manifest(), predictor.parameters())?;
     let (manifest, parameters) = decode::<f64>(path, &encoded)?;
     assert!(manifest == *predictor.manifest() && parameters == *predictor.parameters(), "changed by saving");
@@ -105,7 +105,16 @@ fn use_model(folder: &Path, bytes: &[u8]) -> Result<(), Error> {
     assert_eq!(predicted.len(), 2 * predictor.manifest().classes.len());
     // The recording is prepared as the model says.
     let recording = NewData::new(folder.join("1.edf").display().to_string());
-    predictor.predict(&recording, Calibration::All, &()).map(drop).inspect_err(|error| drop(error.hint()))
+    for calibration in [Calibration::Online, Calibration::All] {
+        match predictor.predict(&recording, calibration, &()) {
+            Ok(_) | Err(Error::NotAligned { .. }) => {}
+            Err(error) => {
+                drop(error.hint());
+                return Err(error);
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Returns the parts of a model file: manifest, description of the tensors, and data. Their damage

@@ -1,13 +1,12 @@
 //! `fedspd predict`: class probabilities of new trials.
 
-use std::fmt::Write as _;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use fedspd_eeg::dataset::Selection;
 use fedspd_experiment::{Calibration, NewData, Predictions, Predictor, model_of_run};
-use fedspd_run::{atomic, counted, csv_field};
+use fedspd_run::{atomic, counted};
 use serde_json::json;
 
 use super::data::{Format, write_json};
@@ -15,6 +14,13 @@ use crate::failure::Failure;
 use crate::interrupt;
 use crate::progress::{Bar, Shown};
 use crate::warning::warn;
+
+/// The trials that a subject is aligned on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Align {
+    All,
+    Online,
+}
 
 /// A model and data for it.
 #[derive(Args)]
@@ -35,6 +41,10 @@ pub(crate) struct ModelAndData {
     /// all trials for both).
     #[arg(long, value_name = "TRIALS", value_parser = clap::value_parser!(u32).range(1..))]
     calibration: Option<u32>,
+    /// Trials for the alignment of each subject: all, or for each trial only those before it and
+    /// itself, as when trials arrive one by one.
+    #[arg(long, value_enum, default_value_t = Align::All, conflicts_with = "calibration")]
+    align: Align,
     /// Display of progress.
     #[arg(long, value_enum, default_value_t = Shown::Auto)]
     progress: Shown,
@@ -46,23 +56,28 @@ impl ModelAndData {
         let predictor = Predictor::load(&model(&self.model)?)?;
         let data =
             NewData { root: self.root.clone(), subjects: self.subjects.clone(), ..NewData::new(&self.data) };
-        let calibration = match self.calibration {
-            Some(first) => Calibration::First(first as usize),
-            None => Calibration::All,
-        };
         interrupt::listen("the file", self.progress);
         let bar = Bar::new(self.progress, 0, "files");
-        let predictions = predictor.predict(&data, calibration, &bar)?;
+        let predictions = predictor.predict(&data, self.calibration(), &bar)?;
         bar.finish();
         warn(&predictions.notes);
         Ok(predictions)
     }
 
+    fn calibration(&self) -> Calibration {
+        match (self.calibration, self.align) {
+            (Some(first), _) => Calibration::First(first as usize),
+            (None, Align::All) => Calibration::All,
+            (None, Align::Online) => Calibration::Online,
+        }
+    }
+
     /// Returns the name of the alignment mode in JSON.
     pub(crate) fn mode(&self) -> String {
-        match self.calibration {
-            Some(first) => format!("first-{first}"),
-            None => "all".into(),
+        match self.calibration() {
+            Calibration::First(first) => format!("first-{first}"),
+            Calibration::All => "all".into(),
+            Calibration::Online => "online".into(),
         }
     }
 
@@ -76,12 +91,16 @@ impl ModelAndData {
                 format!("The alignment ({kind}) and the statistics of batch normalisation are")
             }
         };
-        match self.calibration {
-            Some(first) => format!(
+        match self.calibration() {
+            Calibration::First(first) => format!(
                 "{what} fitted on the first {} of each subject, without labels; only the others count.",
-                counted(first as usize, "trial")
+                counted(first, "trial")
             ),
-            None => format!("{what} fitted on all trials of each subject, without labels."),
+            Calibration::All => format!("{what} fitted on all trials of each subject, without labels."),
+            Calibration::Online => format!(
+                "{what} fitted online: on the trials of the subject so far, without labels. Do not compare \
+                 such scores with those of an alignment on all trials."
+            ),
         }
     }
 }
@@ -105,7 +124,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
         return Err(Failure::Usage(format!("--out is {path}; predictions are a .csv file")));
     }
     let predictions = arguments.chosen.predictions()?;
-    atomic::write(&arguments.out, table(&predictions).as_bytes())?;
+    atomic::write(&arguments.out, predictions.to_csv().as_bytes())?;
     let trials = predictions.trials.len();
     if arguments.format == Format::Json {
         let file = arguments.out.display().to_string();
@@ -117,28 +136,6 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     writeln!(out, "{}: predictions of {}", arguments.out.display(), counted(trials, "trial"))?;
     writeln!(out, "{}", arguments.chosen.explained(&predictions))?;
     Ok(())
-}
-
-/// Returns the table of predictions. Probabilities have the fewest digits that restore them bit for
-/// bit.
-fn table(predictions: &Predictions) -> String {
-    let mut text = String::from("subject,session,run,onset,class");
-    for class in &predictions.classes {
-        let _ = write!(text, ",{}", csv_field(&format!("probability:{class}")));
-    }
-    text.push('\n');
-    for trial in &predictions.trials {
-        let onset = trial.onset.map_or(String::new(), |onset| onset.to_string());
-        let class = &predictions.classes[trial.class()];
-        let words = [&trial.subject, &trial.session, &trial.run, &onset, class].map(|word| csv_field(word));
-        text.push_str(&words.join(","));
-        for probability in &trial.probabilities {
-            // Writing to a string cannot fail.
-            let _ = write!(text, ",{probability}");
-        }
-        text.push('\n');
-    }
-    text
 }
 
 /// Returns the path of a model; for a run folder, that of its only model.

@@ -69,6 +69,15 @@ impl Making {
         self.change(|branch| branch.z_score = true);
     }
 
+    /// Returns the same processing without alignment and z-scores.
+    #[must_use]
+    pub fn before_alignment(mut self) -> Self {
+        for branch in &mut self.branches {
+            (branch.alignment, branch.fit, branch.z_score) = (None, None, false);
+        }
+        self
+    }
+
     /// Changes all branches. Data without a known branch get one, so that the change is recorded.
     fn change(&mut self, change: impl Fn(&mut Branch)) {
         if self.branches.is_empty() {

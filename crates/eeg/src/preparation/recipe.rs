@@ -38,13 +38,12 @@ impl Recipe {
         }
     }
 
-    /// Returns the pattern of file names of a built-in dataset.
+    /// Returns the definition of a built-in dataset: its file names and the order of its runs.
     ///
     /// # Errors
     /// None, unless a built-in definition is faulty.
-    pub fn files(&self) -> Result<Option<Pattern>, Error> {
-        let Some(name) = &self.dataset else { return Ok(None) };
-        Ok(find(name)?.map(|definition| definition.files))
+    pub fn built_in(&self) -> Result<Option<Definition>, Error> {
+        self.dataset.as_deref().map_or(Ok(None), find)
     }
 
     /// Returns a definition by which EDF files are read for a preparation, at its rate and with its

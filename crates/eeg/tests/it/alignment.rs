@@ -1,6 +1,8 @@
 //! Recentring, Euclidean alignment and z-scores.
 
-use fedspd_eeg::{Covariances, EuclideanAlignment, MICROVOLTS, NO_UNIT, Recentring, Trials};
+use fedspd_eeg::{
+    Alignment, Covariances, EuclideanAlignment, MICROVOLTS, NO_UNIT, OnlineAlignment, Recentring, Trials,
+};
 use fedspd_manifold::{IterationLimits, Spd, SpdMetric};
 
 use crate::covariance::about;
@@ -217,4 +219,68 @@ fn numbers_that_do_not_fit_are_refused() {
     );
     let covariances = Covariances::new(about(2, 2), vec!["all".into()], vec![0.0; 7]);
     assert_eq!(covariances.unwrap_err().to_string(), "7 entries of all covariances where 8 were expected");
+}
+
+/// The matrices of a trial, all inputs one after the other.
+fn numbers(covariances: &Covariances, trial: usize) -> Vec<f64> {
+    (0..covariances.inputs.len()).flat_map(|input| covariances.matrix(trial, input)).copied().collect()
+}
+
+/// With a start, it counts as one more trial. Without one, the first trial becomes the identity.
+#[test]
+fn online_recentring_is_the_mean_so_far() {
+    let covariances = golden_covariances();
+    let (about, n) = (&covariances.about, covariances.about.channels.len());
+    let start = covariances.matrix(7, 0);
+    let mut with = OnlineAlignment::new(Alignment::LogEuclidean, n, Some(start));
+    let mut without = OnlineAlignment::new(Alignment::Riemannian, n, None);
+    for trial in 0..4 {
+        let mut aligned = numbers(&covariances, trial);
+        with.align(about, trial, &mut aligned).unwrap();
+        let so_far: Vec<usize> = std::iter::once(7).chain(0..=trial).collect();
+        let recentring = Recentring::fit(&covariances, &so_far, SpdMetric::LogEuclidean).unwrap();
+        let mut expected = covariances.clone();
+        recentring.apply(&mut expected, &[trial]).unwrap();
+        assert!(distance(&aligned, expected.matrix(trial, 0)) < 1e-9, "{trial}");
+        let mut aligned = numbers(&covariances, trial);
+        without.align(about, trial, &mut aligned).unwrap();
+        if trial == 0 {
+            let identity: Vec<f64> = (0..n * n).map(|i| f64::from(u8::from(i % (n + 1) == 0))).collect();
+            assert!(distance(&aligned, &identity) < 1e-9);
+        }
+    }
+}
+
+/// Matrices that commute: the affine-invariant recursion is the geometric mean.
+#[test]
+fn online_recentring_in_the_affine_invariant_metric() {
+    let diagonal = |a: f64, b: f64| vec![a, 0.0, 0.0, b];
+    let about = about(2, 3);
+    let mut online = OnlineAlignment::new(Alignment::Riemannian, 2, Some(&diagonal(1.0, 8.0)));
+    let (mut first, mut second) = (diagonal(4.0, 2.0), diagonal(2.0, 4.0));
+    online.align(&about, 0, &mut first).unwrap();
+    assert!(distance(&first, &diagonal(2.0, 0.5)) < 1e-12, "{first:?}");
+    // A bad trial costs itself only.
+    let mut bad = diagonal(1.0, -1.0);
+    let error = online.align(&about, 1, &mut bad).unwrap_err().to_string();
+    assert!(error.contains(&about.name(1)), "{error}");
+    assert_eq!(bad, diagonal(1.0, -1.0));
+    online.align(&about, 2, &mut second).unwrap();
+    assert!(distance(&second, &diagonal(1.0, 1.0)) < 1e-12, "{second:?}");
+}
+
+#[test]
+fn online_euclidean_alignment_is_the_mean_so_far() {
+    let (n, length, count) = (3, 40, 3);
+    let trials = Trials::new(about(n, count), length, noise(5, n * length * count)).unwrap();
+    let mut online = OnlineAlignment::new(Alignment::Euclidean, n, None);
+    for trial in 0..count {
+        let so_far: Vec<usize> = (0..=trial).collect();
+        let mut expected = vec![0.0; n * length];
+        let alignment = EuclideanAlignment::fit(&trials, &so_far).unwrap();
+        alignment.align(trials.trial(trial), &mut expected).unwrap();
+        let mut aligned = trials.trial(trial).to_vec();
+        online.align(&trials.about, trial, &mut aligned).unwrap();
+        assert!(distance(&aligned, &expected) < 1e-12, "{trial}");
+    }
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use fedspd_eeg::{About, Covariances, EuclideanAlignment, NO_UNIT, Recentring, Trials};
-use fedspd_manifold::{Real, SpdMetric};
+use fedspd_manifold::{IterationLimits, Real, Spd, SpdMetric};
 use rayon::prelude::*;
 
 use crate::Error;
@@ -15,6 +15,8 @@ use crate::split::Design;
 pub(crate) struct Subject {
     pub(crate) fit: Vec<usize>,
     pub(crate) apply: Vec<usize>,
+    /// Whether a client trains on it.
+    pub(crate) trained: bool,
 }
 
 /// Returns the subjects of all clients and the held-out ones. The reference of a subject is fitted
@@ -33,13 +35,13 @@ pub(crate) fn subjects(align: &Align, about: &About, design: &Design) -> Vec<Sub
                 None if align.fit == AlignFit::All => apply.clone(),
                 None => own(&shard.train),
             };
-            Subject { fit, apply }
+            Subject { fit, apply, trained: new.is_none() }
         })
     });
     let held_out = design.held_out.iter().map(|held_out| {
         let first = align.calibration.unwrap_or(usize::MAX);
         let fit = held_out.trials.iter().copied().take(first).collect();
-        Subject { fit, apply: held_out.trials.clone() }
+        Subject { fit, apply: held_out.trials.clone(), trained: false }
     });
     of_clients.chain(held_out).collect()
 }
@@ -50,7 +52,7 @@ pub(crate) fn new_subjects(about: &About, first: Option<usize>) -> Vec<Subject> 
     let subject = |name: &str| {
         let apply = about.trials_of(name);
         let fit = apply.iter().copied().take(first.unwrap_or(usize::MAX)).collect();
-        Subject { fit, apply }
+        Subject { fit, apply, trained: false }
     };
     about.subjects().into_iter().map(subject).collect()
 }
@@ -61,6 +63,49 @@ pub(crate) struct Aligned<'a> {
     pub(crate) covariances: Cow<'a, Covariances>,
     /// The trials of each subject, ascending, and its reference; empty without alignment.
     pub(crate) references: Vec<(Vec<usize>, Recentring)>,
+    /// The references of the subjects that clients train on.
+    pub(crate) trained: References,
+}
+
+/// Trials after alignment and scaling.
+pub(crate) struct AlignedTrials<T> {
+    pub(crate) numbers: Vec<T>,
+    pub(crate) unit: String,
+    /// The references of the subjects that clients train on.
+    pub(crate) trained: References,
+}
+
+/// The references of subjects, all inputs one after the other.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct References(Vec<Vec<f64>>);
+
+impl References {
+    /// Returns the mean of each input in the geometry of an alignment; none without references.
+    pub(crate) fn mean(&self, kind: AlignKind, channels: usize) -> Result<Option<Vec<f64>>, Error> {
+        let (Self(subjects), size) = (self, channels * channels);
+        let Some(first) = subjects.first() else { return Ok(None) };
+        let metric = match kind {
+            AlignKind::None => return Ok(None),
+            AlignKind::Euclidean => {
+                let mut mean = vec![0.0; first.len()];
+                for subject in subjects {
+                    mean.iter_mut().zip(subject).for_each(|(sum, x)| *sum += x / subjects.len() as f64);
+                }
+                return Ok(Some(mean));
+            }
+            AlignKind::Riemannian => SpdMetric::AffineInvariant,
+            AlignKind::LogEuclidean => SpdMetric::LogEuclidean,
+        };
+        let mut spd = Spd::new(channels).map_err(fedspd_eeg::Error::from)?;
+        let mut mean = Vec::with_capacity(first.len());
+        for input in (0..first.len()).step_by(size) {
+            let all: Vec<f64> =
+                subjects.iter().flat_map(|subject| &subject[input..input + size]).copied().collect();
+            let input = spd.mean(metric, &all, None, IterationLimits::default());
+            mean.extend(input.map_err(fedspd_eeg::Error::from)?.point);
+        }
+        Ok(Some(mean))
+    }
 }
 
 /// Aligns covariances.
@@ -71,7 +116,11 @@ pub(crate) fn covariances(
 ) -> Result<Aligned<'_>, Error> {
     let metric = match kind {
         AlignKind::None | AlignKind::Euclidean => {
-            return Ok(Aligned { covariances: Cow::Borrowed(covariances), references: Vec::new() });
+            return Ok(Aligned {
+                covariances: Cow::Borrowed(covariances),
+                references: Vec::new(),
+                trained: References::default(),
+            });
         }
         AlignKind::Riemannian => SpdMetric::AffineInvariant,
         AlignKind::LogEuclidean => SpdMetric::LogEuclidean,
@@ -79,28 +128,35 @@ pub(crate) fn covariances(
     let fitted: Vec<Result<Recentring, _>> =
         subjects.par_iter().map(|subject| Recentring::fit(covariances, &subject.fit, metric)).collect();
     let (mut aligned, mut references) = (covariances.clone(), Vec::with_capacity(subjects.len()));
+    let mut trained = References::default();
     for (recentring, subject) in fitted.into_iter().zip(subjects) {
         let recentring = recentring?;
         recentring.apply(&mut aligned, &subject.apply)?;
+        if subject.trained {
+            let inputs = 0..covariances.inputs.len();
+            trained.0.push(inputs.flat_map(|input| recentring.reference(input)).copied().collect());
+        }
         references.push((subject.apply, recentring));
     }
-    Ok(Aligned { covariances: Cow::Owned(aligned), references })
+    Ok(Aligned { covariances: Cow::Owned(aligned), references, trained })
 }
 
-/// Aligns and scales trials. Returns their numbers and their unit. It copies one trial at a time in
-/// double precision.
+/// Aligns and scales trials. It copies one trial at a time in double precision.
 pub(crate) fn trials<T: Real>(
     kind: AlignKind,
     z_score: bool,
     subjects: &[Subject],
     trials: &Trials,
-) -> Result<(Vec<T>, String), Error> {
+) -> Result<AlignedTrials<T>, Error> {
     let about = &trials.about;
     let euclidean = subjects.iter().filter(|_| kind == AlignKind::Euclidean);
     let fitted = euclidean.map(|subject| EuclideanAlignment::fit(trials, &subject.fit));
     let fitted = fitted.collect::<Result<Vec<_>, _>>()?;
-    let mut alignments = vec![None; trials.len()];
+    let (mut alignments, mut trained) = (vec![None; trials.len()], References::default());
     for (alignment, subject) in fitted.iter().zip(subjects) {
+        if subject.trained {
+            trained.0.push(alignment.reference().to_vec());
+        }
         subject.apply.iter().for_each(|&trial| alignments[trial] = Some(alignment));
     }
     let mut samples = vec![0.0; trials.length() * about.channels.len()];
@@ -116,7 +172,7 @@ pub(crate) fn trials<T: Real>(
         numbers.extend(samples.iter().map(|&x| T::from_f64(x)));
     }
     let scaled = z_score || kind == AlignKind::Euclidean;
-    Ok((numbers, if scaled { NO_UNIT } else { &about.unit }.to_owned()))
+    Ok(AlignedTrials { numbers, unit: if scaled { NO_UNIT } else { &about.unit }.to_owned(), trained })
 }
 
 #[cfg(test)]
@@ -150,6 +206,7 @@ mod tests {
         let subject = |number: usize| Subject {
             fit: (20 * number..20 * number + 12).collect(),
             apply: (20 * number..20 * number + 20).collect(),
+            trained: true,
         };
         let subjects = [subject(0), subject(1)];
         for (kind, z_score) in [
@@ -170,7 +227,7 @@ mod tests {
             let counted = allocation_counter::measure(|| {
                 found = Some(trials::<f32>(kind, z_score, &subjects, &data).unwrap());
             });
-            let (numbers, unit) = found.unwrap();
+            let AlignedTrials { numbers, unit, .. } = found.unwrap();
             assert_eq!(unit, expected.about.unit);
             let eager = (0..count).flat_map(|trial| expected.trial(trial)).map(|&x| x as f32);
             assert_eq!(numbers, eager.collect::<Vec<_>>());

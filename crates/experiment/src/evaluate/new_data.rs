@@ -218,7 +218,7 @@ fn recordings(
     };
     let wished = wishes(wanted, Some(recipe), &data.name, model)?;
     let mut definition = recipe.definition(wanted, wished.sfreq, wished.features.bands[0])?;
-    let pattern = recipe.files()?;
+    let built_in = recipe.built_in()?;
     definition.interval = wished.interval;
     let files = if path.is_dir() { recordings_below(path)? } else { vec![path.to_owned()] };
     if files.is_empty() {
@@ -227,7 +227,7 @@ fn recordings(
     let mut named = true;
     let mut found = Vec::new();
     for file in files {
-        let ids = pattern.as_ref().and_then(|pattern| ids(pattern, &file)).unwrap_or_else(|| {
+        let ids = built_in.as_ref().and_then(|known| ids(&known.files, &file)).unwrap_or_else(|| {
             named = false;
             let subject = file.file_stem().map_or("?".into(), |stem| stem.to_string_lossy().into_owned());
             Ids { subject, session: "0".into(), run: "0".into() }
@@ -237,9 +237,13 @@ fn recordings(
     if let Some(subjects) = &data.subjects {
         found.retain(|(ids, _)| subjects.ids().contains(&ids.subject));
     }
+    // Means depend on the order of trials, in their last bits. It is therefore that of training.
+    let runs = built_in.as_ref().and_then(|known| known.runs.as_deref()).unwrap_or_default();
+    let place = |run: &String| runs.iter().position(|known| known == run);
     found.sort_by(|(a, _), (b, _)| {
         natural_order(&a.subject, &b.subject)
             .then_with(|| natural_order(&a.session, &b.session))
+            .then_with(|| place(&a.run).cmp(&place(&b.run)))
             .then_with(|| natural_order(&a.run, &b.run))
     });
     // Without the run, the class of an annotation may be unknown, but not that it begins a trial.

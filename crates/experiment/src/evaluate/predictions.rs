@@ -20,6 +20,8 @@ pub enum Calibration {
     All,
     /// Its first trials. Only the others are predicted.
     First(usize),
+    /// For each trial, those before it and itself. Statistics stay those of training.
+    Online,
 }
 
 /// Predictions of trials.
@@ -62,23 +64,22 @@ impl PredictedTrial {
     }
 }
 
-/// Predicts trials that are prepared up to alignment and z-scores.
-pub(super) fn predict(
+/// Predicts trials that are prepared up to alignment and z-scores. Alignment and, if requested,
+/// statistics are fitted on the first trials of each subject, or on all of them.
+pub(super) fn probabilities(
     predictor: &Predictor,
     gathered: Gathered,
-    calibration: Calibration,
+    first: Option<usize>,
+    statistics: bool,
 ) -> Result<Predictions, Error> {
     let Gathered { content, onsets, labelled, notes } = gathered;
-    let first = match calibration {
-        Calibration::All => None,
-        Calibration::First(first) => Some(first),
-    };
     let about = content.about().clone();
     if let Some(first) = first {
         check_calibration(&about, first)?;
     }
     let network = &predictor.manifest().network;
-    let work = Probabilities { predictor, content, first };
+    let statistics = statistics && network.kind().has_statistics();
+    let work = Probabilities { predictor, content, first, statistics };
     let rows = with_saved_network(network, predictor.precision(), work)?;
     let trials = rows.into_iter().map(|(trial, probabilities)| {
         let origin = about.origins[trial].clone();
@@ -96,7 +97,7 @@ pub(super) fn predict(
         trials: trials.collect(),
         notes,
         alignment: predictor.preparation().making.alignment(),
-        calibrated: network.kind().has_statistics(),
+        calibrated: statistics,
     })
 }
 
@@ -115,6 +116,7 @@ struct Probabilities<'a> {
     predictor: &'a Predictor,
     content: Content,
     first: Option<usize>,
+    statistics: bool,
 }
 
 impl Visitor for Probabilities<'_> {
@@ -130,9 +132,10 @@ impl Visitor for Probabilities<'_> {
         let (mut workspace, classes) = (network.workspace(1)?, network.classes());
         let mut rows = Vec::with_capacity(about.origins.len());
         for subject in &subjects {
-            // Each subject has statistics of its own.
             let mut own = parameters.clone();
-            network.calibrate(&mut own, &examples, &subject.fit)?;
+            if self.statistics {
+                network.calibrate(&mut own, &examples, &subject.fit)?;
+            }
             let predicted = &subject.apply[self.first.unwrap_or(0)..];
             let mut probabilities = vec![T::ZERO; predicted.len() * classes];
             network.probabilities(&own, &examples, predicted, &mut workspace, &mut probabilities)?;
@@ -166,7 +169,7 @@ fn aligned<T: Real>(
         }
         Content::Trials(trials) => {
             let z_score = wanted.z_score() && !found.z_score();
-            Ok(align::trials::<T>(kind, z_score, subjects, trials)?.0)
+            Ok(align::trials::<T>(kind, z_score, subjects, trials)?.numbers)
         }
     }
 }

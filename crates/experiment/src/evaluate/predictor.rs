@@ -8,7 +8,7 @@ use fedspd_nn::file::{Manifest, decode, is_single};
 use fedspd_nn::{Input, ParamSet, Precision};
 
 use super::new_data::{Gathered, NewData, gather, given};
-use super::predictions::{Calibration, Predictions, predict};
+use super::predictions::{Calibration, Predictions, probabilities};
 use crate::Error;
 use crate::data::{Content, read_stored};
 
@@ -34,21 +34,24 @@ impl Predictor {
     pub fn load(path: &Path) -> Result<Self, Error> {
         let bytes =
             std::fs::read(path).map_err(|source| fedspd_nn::Error::File { path: path.to_owned(), source })?;
-        Self::new(path, &bytes)
+        Self::read(path, format!("the model {}", path.display()), &bytes)
     }
 
     /// Reads the bytes of a model file. Messages use the name.
     ///
     /// # Errors
     /// Those of [`fedspd_nn::file::decode`]; [`Error::StoredPreparation`].
-    pub fn new(name: &Path, bytes: &[u8]) -> Result<Self, Error> {
-        let (manifest, parameters) = decode(name, bytes)?;
+    pub fn new(name: &str, bytes: &[u8]) -> Result<Self, Error> {
+        Self::read(Path::new(name), name.to_owned(), bytes)
+    }
+
+    fn read(path: &Path, name: String, bytes: &[u8]) -> Result<Self, Error> {
+        let (manifest, parameters) = decode(path, bytes)?;
         let preparation = match &manifest.preparation {
-            Some(stored) => read_stored(stored, name)?,
+            Some(stored) => read_stored(stored, path)?,
             None => former_preparation(&manifest),
         };
         let precision = if is_single(bytes) { Precision::F32 } else { Precision::F64 };
-        let name = format!("the model {}", name.display());
         Ok(Self { name, manifest, parameters, precision, preparation })
     }
 
@@ -67,6 +70,11 @@ impl Predictor {
         &self.preparation
     }
 
+    /// Its name in messages.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
     pub(super) fn precision(&self) -> Precision {
         self.precision
     }
@@ -75,7 +83,8 @@ impl Predictor {
     ///
     /// # Errors
     /// Faults of the data; [`Error::Preparation`] if they cannot be prepared as the model says;
-    /// [`Error::Calibration`] for too few trials.
+    /// [`Error::Calibration`] for too few trials; [`Error::NotAligned`] and [`Error::AlignedData`] if
+    /// nothing can be aligned online.
     pub fn predict(
         &self,
         data: &NewData,
@@ -114,7 +123,11 @@ impl Predictor {
                 self.name
             ));
         }
-        predict(self, gathered, calibration)
+        match calibration {
+            Calibration::All => probabilities(self, gathered, None, true),
+            Calibration::First(first) => probabilities(self, gathered, Some(first), true),
+            Calibration::Online => self.predict_online(gathered, name),
+        }
     }
 }
 

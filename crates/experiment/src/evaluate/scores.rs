@@ -23,6 +23,8 @@ pub(crate) struct Score {
 pub(crate) struct Predicted {
     /// Trials with their predicted classes.
     pairs: Vec<(usize, usize)>,
+    /// The probabilities of the classes, in the order of the pairs.
+    probabilities: Vec<f64>,
     /// The sum of the losses over trials.
     loss: f64,
 }
@@ -30,7 +32,19 @@ pub(crate) struct Predicted {
 impl Predicted {
     pub(crate) fn add(&mut self, trials: &[usize], evaluation: &Evaluation) {
         self.pairs.extend(trials.iter().copied().zip(evaluation.predictions.iter().copied()));
+        self.probabilities.extend_from_slice(&evaluation.probabilities);
         self.loss += evaluation.loss * trials.len() as f64;
+    }
+
+    /// Returns trials with their predicted classes and probabilities, in the order of the data.
+    pub(super) fn by_trial(&self) -> impl Iterator<Item = (usize, usize, &[f64])> {
+        let classes = self.probabilities.len() / self.pairs.len().max(1);
+        let mut places: Vec<usize> = (0..self.pairs.len()).collect();
+        places.sort_unstable_by_key(|&place| self.pairs[place]);
+        places.into_iter().map(move |place| {
+            let (trial, class) = self.pairs[place];
+            (trial, class, &self.probabilities[place * classes..(place + 1) * classes])
+        })
     }
 
     /// Computes the confusion matrices of all trials and of each group (a client, a subject).

@@ -163,6 +163,13 @@ impl Recorder {
         }
     }
 
+    pub(crate) fn save_predictions(&self, unit: Unit, table: &str) -> Result<(), Error> {
+        let path = self.folder.predictions(unit);
+        // Runs of older versions have no such folder.
+        path.parent().map_or(Ok(()), atomic::create_folder)?;
+        Ok(atomic::write(&path, table.as_bytes())?)
+    }
+
     pub(crate) fn save_interpretation(&self, unit: Unit, content: &Interpretation) -> Result<(), Error> {
         Ok(content.write(&self.folder.interpretation(unit))?)
     }

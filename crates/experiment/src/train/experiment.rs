@@ -14,7 +14,8 @@ use super::network::{Visitor, with_network};
 use super::settings;
 use crate::Error;
 use crate::config::{AlignFit, AlignKind, Config, Mode};
-use crate::data::{Content, Dataset, Like, align, load, same, stored};
+use crate::data::align::{self, AlignedTrials, References};
+use crate::data::{Content, Dataset, Like, load, same, stored};
 use crate::evaluate::InterpretationData;
 use crate::split::{Design, fold_count};
 
@@ -23,6 +24,8 @@ pub(crate) struct Inputs<T> {
     pub(crate) numbers: Vec<T>,
     /// The unit of the numbers.
     pub(crate) unit: String,
+    /// The references of the subjects that clients train on.
+    pub(crate) references: References,
     /// Covariances for the interpretation of a network, if requested.
     pub(crate) interpretation: Option<InterpretationData>,
 }
@@ -214,17 +217,18 @@ impl Experiment {
                 let interpretation =
                     || InterpretationData::new(covariances, &aligned, &design.pooled().train);
                 let interpretation = interpreted.then(interpretation).transpose()?;
-                let unit = aligned.covariances.about.unit.clone();
+                let (unit, references) = (aligned.covariances.about.unit.clone(), aligned.trained);
                 let numbers = match aligned.covariances {
                     Cow::Borrowed(given) => given.matrices().iter().map(|&x| T::from_f64(x)).collect(),
                     Cow::Owned(aligned) => aligned.into_matrices().into_iter().map(T::from_f64).collect(),
                 };
-                Ok(Inputs { numbers, unit, interpretation })
+                Ok(Inputs { numbers, unit, references, interpretation })
             }
             Content::Trials(trials) => {
                 let z_score = self.config.model.z_score;
-                let (numbers, unit) = align::trials::<T>(align.kind, z_score, &subjects, trials)?;
-                Ok(Inputs { numbers, unit, interpretation: None })
+                let AlignedTrials { numbers, unit, trained } =
+                    align::trials::<T>(align.kind, z_score, &subjects, trials)?;
+                Ok(Inputs { numbers, unit, references: trained, interpretation: None })
             }
         }
     }

@@ -15,7 +15,10 @@ use super::cohort::{Cohort, CohortRound, Roster, Scored, evaluate_new, mean_loss
 use super::experiment::{Experiment, Inputs};
 use super::settings;
 use crate::config::{Mode, Select};
-use crate::evaluate::{Detail, InterpretationData, Predicted, RoundScores, Score, Validation, finals};
+use crate::data::align::References;
+use crate::evaluate::{
+    Detail, InterpretationData, Predicted, RoundScores, Score, Validation, finals, run_table,
+};
 use crate::record::{
     Checkpoint, CohortState, History, PastRound, Progress, Recorder, UnitResults, is_due, round_event, warn,
 };
@@ -40,6 +43,8 @@ pub(crate) struct SeedRun<'a, T: Real, N: Architecture<T>> {
     chosen: Option<Chosen>,
     /// The unit of the numbers that the network reads.
     read_unit: String,
+    /// The references of the subjects that clients train on.
+    references: References,
     interpretation: Option<InterpretationData>,
 }
 
@@ -47,6 +52,13 @@ pub(crate) struct SeedRun<'a, T: Real, N: Architecture<T>> {
 pub(crate) struct TrainedModel<T> {
     pub(crate) manifest: ModelManifest,
     pub(crate) parameters: ParamSet<T>,
+}
+
+/// The scores and predictions of the final model.
+struct Finals {
+    finals: Vec<Score>,
+    /// A table (.csv) of all tested trials.
+    predictions: String,
 }
 
 /// The outcome of a seed.
@@ -71,9 +83,20 @@ impl<'a, T: Real, N: Architecture<T>> SeedRun<'a, T, N> {
         // Clients that train alone have no common model to interpret.
         let interpreted =
             interpreted && experiment.config.mode != Mode::Local && unit.stage != Some(Stage::Choose);
-        let Inputs { numbers, unit: read_unit, interpretation } = experiment.inputs(&design, interpreted)?;
+        let Inputs { numbers, unit: read_unit, references, interpretation } =
+            experiment.inputs(&design, interpreted)?;
         let examples = experiment.examples(network, numbers)?;
-        Ok(Self { experiment, network, examples, design, unit, chosen, read_unit, interpretation })
+        Ok(Self {
+            experiment,
+            network,
+            examples,
+            design,
+            unit,
+            chosen,
+            read_unit,
+            references,
+            interpretation,
+        })
     }
 
     /// Trains from the start, or from the checkpoint if the recorder has one.
@@ -155,9 +178,10 @@ impl<'a, T: Real, N: Architecture<T>> SeedRun<'a, T, N> {
             }
             return outcome(past, chosen, None, Ended::Finished);
         }
-        let finals = self.finish(&mut cohorts, &mut workers, &past)?;
+        let Finals { finals, predictions } = self.finish(&mut cohorts, &mut workers, &past)?;
         let model = self.model(&cohorts)?;
         if let Some(recorder) = recorder {
+            recorder.save_predictions(unit, &predictions)?;
             if let Some(model) = &model {
                 self.save_model(model, recorder, observer)?;
             }
@@ -256,20 +280,21 @@ impl<'a, T: Real, N: Architecture<T>> SeedRun<'a, T, N> {
         Ok(RoundScores::new(validation, test.as_ref(), &about.classes))
     }
 
-    /// Scores the final model, as `run.select` says.
+    /// Tests the final model, as `run.select` says.
     fn finish(
         &self,
         cohorts: &mut [Cohort<'_, T, N>],
         workers: &mut [Worker<'_, T, N>],
         history: &[PastRound],
-    ) -> Result<Vec<Score>, Error> {
+    ) -> Result<Finals, Error> {
         let (about, design, config) =
             (self.experiment.dataset.about(), &self.design, &self.experiment.config);
         let mut best_rounds = Vec::new();
         for cohort in cohorts.iter_mut() {
             best_rounds.extend(cohort.return_to_best()?);
         }
-        let test = predict_tests(cohorts, workers)?.confusions(about, self.clients())?;
+        let tested = predict_tests(cohorts, workers)?;
+        let test = tested.confusions(about, self.clients())?;
         let mut feasibility = 0.0_f64;
         for cohort in cohorts.iter() {
             feasibility = feasibility.max(cohort.parameters().feasibility_error()?);
@@ -280,15 +305,17 @@ impl<'a, T: Real, N: Architecture<T>> SeedRun<'a, T, N> {
         }
         let best_round = if let [round] = best_rounds[..] { Some(round) } else { None };
         let mut finals = finals(&test, &about.classes, detail, feasibility, best_round, history);
+        let mut unseen = Predicted::default();
         if let [cohort] = cohorts
             && !design.held_out.is_empty()
         {
-            let unseen = self.predict_held_out(&cohort.parameters(), workers)?;
+            unseen = self.predict_held_out(&cohort.parameters(), workers)?;
             let groups = design.held_out.iter().map(|held_out| (&*held_out.subject, &held_out.trials[..]));
             let confusions = unseen.confusions(about, groups)?;
             finals.extend(confusions.scores(&about.classes, "held-out", "final_", detail));
         }
-        Ok(finals)
+        let predictions = run_table(about, &[("test", &tested), ("held-out", &unseen)]);
+        Ok(Finals { finals, predictions })
     }
 
     /// Predicts the trials of held-out subjects with the shared model. Alignment and statistics are
@@ -322,8 +349,10 @@ impl<'a, T: Real, N: Architecture<T>> SeedRun<'a, T, N> {
     /// Returns the common model, or none if several clients train alone.
     fn model(&self, cohorts: &[Cohort<'_, T, N>]) -> Result<Option<TrainedModel<T>>, Error> {
         let [cohort] = cohorts else { return Ok(None) };
+        let Experiment { config, dataset } = self.experiment;
+        let population = self.references.mean(config.align.kind, dataset.about().channels.len())?;
         let manifest = self.experiment.model_manifest(self.network.describe(), &self.read_unit)?;
-        Ok(Some(TrainedModel { manifest, parameters: cohort.parameters() }))
+        Ok(Some(TrainedModel { manifest: manifest.starting_at(population), parameters: cohort.parameters() }))
     }
 
     fn save_model(

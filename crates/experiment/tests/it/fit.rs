@@ -35,7 +35,7 @@ fn fit_gives_the_model_of_a_run() {
 fn trials_are_predicted_one_by_one() {
     let experiment = experiment(TASK, &["mode=centralised", "train.epochs=3"]);
     let model = fit(&experiment, &mut ()).unwrap().unwrap();
-    let predictor = Predictor::new(Path::new("mine"), &model).unwrap();
+    let predictor = Predictor::new("mine", &model).unwrap();
     let Content::Covariances(covariances) = &experiment.dataset.content else { panic!() };
     let mut numbers = covariances.matrices()[..130 * 64].to_vec();
     let together =
@@ -60,5 +60,5 @@ fn trials_are_predicted_one_by_one() {
     assert!(message(1, 1e9).starts_with("trial 100, input 0: matrix 0 is not symmetric"));
     let negative = "`the array`: the matrix of trial 100 is not a covariance: its eigenvalues range from -";
     assert!(message(0, -1e9).starts_with(negative));
-    assert!(Predictor::new(Path::new("mine"), &model[..100]).is_err());
+    assert!(Predictor::new("mine", &model[..100]).is_err());
 }

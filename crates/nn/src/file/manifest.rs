@@ -22,6 +22,10 @@ pub struct Manifest {
     /// How trials became the input of the network. This crate stores it without reading it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preparation: Option<serde_json::Value>,
+    /// The mean of the training subjects' alignment references, one matrix for each input: the
+    /// start of the alignment of somebody new. It is stored as a tensor.
+    #[serde(skip)]
+    pub population: Option<Vec<f64>>,
     /// The names of the classes, in the order of the logits.
     pub classes: Vec<String>,
     /// The names of the channels, in the order of the rows.
@@ -59,6 +63,14 @@ impl Network {
         }
     }
 
+    /// Returns the shape of the references of alignment: `(inputs, channels, channels)`.
+    pub(super) fn references(&self) -> [usize; 3] {
+        match self {
+            Self::SpdNet(config) => [config.inputs, config.first(), config.first()],
+            Self::EegNet(config) => [1, config.channels, config.channels],
+        }
+    }
+
     /// Checks its settings. Returns the numbers of classes and channels.
     fn check(&self) -> Result<(usize, usize), Error> {
         match self {
@@ -80,8 +92,8 @@ impl Manifest {
         channels: Vec<String>,
     ) -> Result<Self, Error> {
         let (unit, fedspd) = (unit.to_owned(), env!("CARGO_PKG_VERSION").to_owned());
-        let (treatment, preparation) = (Vec::new(), None);
-        let manifest = Self { network, unit, treatment, preparation, classes, channels, fedspd };
+        let (treatment, preparation, population) = (Vec::new(), None, None);
+        let manifest = Self { network, unit, treatment, preparation, population, classes, channels, fedspd };
         manifest.check()?;
         Ok(manifest)
     }
@@ -90,6 +102,12 @@ impl Manifest {
     #[must_use]
     pub fn prepared(self, preparation: serde_json::Value) -> Self {
         Self { preparation: Some(preparation), ..self }
+    }
+
+    /// Sets the start of the alignment of somebody new.
+    #[must_use]
+    pub fn starting_at(self, population: Option<Vec<f64>>) -> Self {
+        Self { population, ..self }
     }
 
     pub(super) fn check(&self) -> Result<(), Error> {

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use fedspd_manifold::Real;
+use fedspd_manifold::{IterationLimits, Real, Spd, SpdMetric};
 use safetensors::{Dtype, SafeTensors, serialize, tensor::TensorView};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -22,6 +22,8 @@ const KEY: &str = "fedspd";
 const FORMAT: &str = "fedspd-model";
 /// The version that this program writes, and the newest that it can load.
 const VERSION: u64 = 2;
+/// The tensor of [`Manifest::population`], always in double precision.
+const POPULATION: &str = "population";
 
 /// The common start of every version of the format.
 #[derive(Deserialize)]
@@ -56,6 +58,12 @@ pub fn encode<T: Real>(path: &Path, manifest: &Manifest, parameters: &ParamSet<T
     for (parameter, values) in parameters.iter() {
         check_values(parameter, &T::widen(values)).map_err(at)?;
     }
+    let population = manifest.population.as_deref();
+    if let Some(population) = population {
+        check_population(&manifest.network, population).map_err(at)?;
+    }
+    let population: Option<Vec<u8>> =
+        population.map(|numbers| numbers.iter().flat_map(|number| number.to_le_bytes()).collect());
     let (dtype, width) = if T::MANTISSA_BITS > 32 { (Dtype::F64, 8) } else { (Dtype::F32, 4) };
     let mut bytes = Vec::with_capacity(parameters.values().len() * width);
     for &value in parameters.values() {
@@ -72,7 +80,11 @@ pub fn encode<T: Real>(path: &Path, manifest: &Manifest, parameters: &ParamSet<T
         let view = TensorView::new(dtype, parameter.shape.clone(), data);
         view.map(|view| (parameter.name.as_str(), view)).map_err(|error| unreadable(&error))
     });
-    let tensors = tensors.collect::<Result<Vec<_>, _>>()?;
+    let mut tensors = tensors.collect::<Result<Vec<_>, _>>()?;
+    if let Some(population) = &population {
+        let view = TensorView::new(Dtype::F64, manifest.network.references().to_vec(), population);
+        tensors.push((POPULATION, view.map_err(|error| unreadable(&error))?));
+    }
     let manifest = RawValue::from_string(text).map_err(|error| unreadable(&error))?;
     let sha256 = checksum(&manifest, tensors.iter().map(|(name, view)| (*name, view.data())));
     let envelope = Envelope { format: FORMAT.to_owned(), version: VERSION, sha256, manifest: &manifest };
@@ -123,8 +135,9 @@ pub fn load_stored(path: &Path) -> Result<Stored, Error> {
 
 /// Whether all parameters in the bytes of a model file have single precision.
 pub fn is_single(bytes: &[u8]) -> bool {
-    SafeTensors::deserialize(bytes)
-        .is_ok_and(|tensors| tensors.iter().all(|(_, view)| view.dtype() == Dtype::F32))
+    SafeTensors::deserialize(bytes).is_ok_and(|tensors| {
+        tensors.iter().all(|(name, view)| name == POPULATION || view.dtype() == Dtype::F32)
+    })
 }
 
 fn content(path: &Path) -> Result<Vec<u8>, Error> {
@@ -156,19 +169,19 @@ pub fn decode<T: Real>(path: &Path, bytes: &[u8]) -> Result<(Manifest, ParamSet<
         return Err(at(Fault::Future { found: kind.version, newest: VERSION }));
     }
     let envelope: Envelope<'_> = serde_json::from_str(metadata).map_err(|error| unreadable(&error))?;
-    let manifest: Manifest =
+    let mut manifest: Manifest =
         serde_json::from_str(envelope.manifest.get()).map_err(|error| unreadable(&error))?;
     manifest.check().map_err(|error| unreadable(&error))?;
     let layout = Arc::new(layout(&manifest)?);
-    let data = layout.parameters().iter().map(|parameter| {
-        let view = tensors.tensor(&parameter.name);
-        (parameter.name.as_str(), view.map_or(&[][..], |view| view.data()))
-    });
+    let names = layout.parameters().iter().map(|parameter| parameter.name.as_str());
+    let names = names.chain(tensors.tensor(POPULATION).is_ok().then_some(POPULATION));
+    let data = names.map(|name| (name, tensors.tensor(name).map_or(&[][..], |view| view.data())));
     let found = checksum(envelope.manifest, data);
     if found != envelope.sha256 {
         return Err(at(Fault::Checksum { expected: envelope.sha256, found }));
     }
     let parameters = read(&tensors, layout).map_err(at)?;
+    manifest.population = read_population(&tensors, &manifest.network).map_err(at)?;
     Ok((manifest, parameters))
 }
 
@@ -212,9 +225,44 @@ fn check_values(parameter: &Parameter, values: &[f64]) -> Result<(), Fault> {
     Ok(())
 }
 
+/// Checks that references of alignment are positive definite.
+fn check_population(network: &Network, population: &[f64]) -> Result<(), Fault> {
+    let [_, n, _] = network.references();
+    // Only positive definite matrices have a mean.
+    let mean = Spd::new(n)
+        .and_then(|mut spd| spd.mean(SpdMetric::LogEuclidean, population, None, IterationLimits::default()));
+    let problem = |error: fedspd_manifold::Error| format!("has a wrong matrix: {error}");
+    mean.map(drop).map_err(|error| Fault::Parameter { name: POPULATION.into(), problem: problem(error) })
+}
+
+fn read_population(tensors: &SafeTensors<'_>, network: &Network) -> Result<Option<Vec<f64>>, Fault> {
+    let Ok(view) = tensors.tensor(POPULATION) else { return Ok(None) };
+    let fault = |problem: String| Fault::Parameter { name: POPULATION.into(), problem };
+    check_shape(&view, &network.references()).map_err(fault)?;
+    if view.dtype() != Dtype::F64 {
+        return Err(fault(format!("is of type {:?} where F64 was expected", view.dtype())));
+    }
+    let population: Vec<f64> = doubles(&view).collect();
+    check_population(network, &population)?;
+    Ok(Some(population))
+}
+
+/// Returns the numbers of a tensor in double precision.
+fn doubles<'a>(view: &TensorView<'a>) -> impl Iterator<Item = f64> + use<'a> {
+    view.data().as_chunks().0.iter().map(|&bytes| f64::from_le_bytes(bytes))
+}
+
+fn check_shape(view: &TensorView<'_>, expected: &[usize]) -> Result<(), String> {
+    if view.shape() == expected {
+        return Ok(());
+    }
+    Err(format!("has shape {:?} where {expected:?} was expected", view.shape()))
+}
+
 fn read<T: Real>(tensors: &SafeTensors<'_>, layout: Arc<Layout>) -> Result<ParamSet<T>, Fault> {
     let known: HashSet<&str> = layout.parameters().iter().map(|parameter| parameter.name.as_str()).collect();
-    if let Some(extra) = tensors.names().into_iter().find(|name| !known.contains(name)) {
+    let belongs = |name: &str| name == POPULATION || known.contains(name);
+    if let Some(extra) = tensors.names().into_iter().find(|name| !belongs(name)) {
         return Err(Fault::Parameter {
             name: extra.to_owned(),
             problem: "does not belong to the network".into(),
@@ -224,12 +272,9 @@ fn read<T: Real>(tensors: &SafeTensors<'_>, layout: Arc<Layout>) -> Result<Param
     for parameter in layout.parameters() {
         let fault = |problem: String| Fault::Parameter { name: parameter.name.clone(), problem };
         let view = tensors.tensor(&parameter.name).map_err(|_| fault("is missing".into()))?;
-        if view.shape() != parameter.shape {
-            let problem = format!("has shape {:?} where {:?} was expected", view.shape(), parameter.shape);
-            return Err(fault(problem));
-        }
+        check_shape(&view, &parameter.shape).map_err(fault)?;
         let numbers: Vec<f64> = match view.dtype() {
-            Dtype::F64 => view.data().as_chunks().0.iter().map(|&bytes| f64::from_le_bytes(bytes)).collect(),
+            Dtype::F64 => doubles(&view).collect(),
             Dtype::F32 => {
                 let numbers = view.data().as_chunks().0.iter();
                 numbers.map(|&bytes| f64::from(f32::from_le_bytes(bytes))).collect()
