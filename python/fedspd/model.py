@@ -75,8 +75,7 @@ class TrainedModel:
             )
         elif is_epochs(data):
             trials, facts = read_epochs(data)
-            one = subjects is None or isinstance(subjects, str)
-            owners = [subjects or "1"] * len(trials) if one else list(subjects)
+            owners = [subjects or "1"] * len(trials) if subjects is None or isinstance(subjects, str) else list(subjects)
             _, probabilities, notes = self.model.predict_trials(
                 trials, **facts, subjects=owners, calibration=calibration, online=online
             )

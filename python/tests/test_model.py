@@ -123,9 +123,11 @@ def test_a_stream_equals_online_alignment(model, run):
     trials, _, subjects, _ = fedspd.load_sample()
     own = trials[np.asarray(subjects) == "2"]
     expected = model.predict_proba("sample", subjects="2", align="online")
+    origins, _, _ = model.model.predict_files("sample", root=None, subjects="2", calibration=None, online=True)
+    in_time = np.argsort([int(run) for _, _, run, _, _ in origins], kind="stable")
     stream = model.stream("2")
-    one_by_one = np.concatenate([stream.predict_proba(trial[np.newaxis]) for trial in own])
-    np.testing.assert_array_equal(one_by_one, expected)
+    one_by_one = np.concatenate([stream.predict_proba(own[[trial]]) for trial in in_time])
+    np.testing.assert_array_equal(one_by_one, expected[in_time])
     # All trials together, alignment in hindsight, is something else.
     assert not np.allclose(expected, model.predict_proba("sample", subjects="2"))
     assert set(model.stream("2").predict(own)) <= set(model.classes)

@@ -1,6 +1,5 @@
 //! Training without a run folder, and predictions of single trials.
 
-use std::path::Path;
 
 use fedspd_experiment::{Content, Error, Experiment, Predictor, fit, run};
 
