@@ -170,7 +170,7 @@ fn interval(windows: &[[f64; 2]], first: &Branch, sfreq: f64, recipe: Option<&Re
     if let [window] = windows {
         // With both ends, the window is the whole trial.
         let between = ((window[1] - window[0]) * sfreq).round_ties_even() as usize;
-        if first.samples == Some(between + 1) {
+        if first.samples.and_then(|samples| samples.checked_sub(1)) == Some(between) {
             return *window;
         }
     }

@@ -6,6 +6,7 @@ use fedspd_eeg::prepare::Progress;
 use fedspd_eeg::{Alignment, AlignmentFit, Branch, ContentKind, Making, Preparation};
 use fedspd_nn::file::{Manifest, decode, is_single};
 use fedspd_nn::{Input, ParamSet, Precision};
+use fedspd_run::counted;
 
 use super::new_data::{Gathered, NewData, gather, given};
 use super::predictions::{Calibration, Predictions, probabilities};
@@ -51,6 +52,8 @@ impl Predictor {
             Some(stored) => read_stored(stored, path)?,
             None => former_preparation(&manifest),
         };
+        check_belongs(&preparation, &manifest)
+            .map_err(|reason| Error::StoredPreparation { path: path.to_owned(), reason })?;
         let precision = if is_single(bytes) { Precision::F32 } else { Precision::F64 };
         Ok(Self { name, manifest, parameters, precision, preparation })
     }
@@ -131,6 +134,52 @@ impl Predictor {
     }
 }
 
+/// Checks that a preparation is one of the network's input.
+fn check_belongs(preparation: &Preparation, manifest: &Manifest) -> Result<(), String> {
+    let Preparation { content, classes, channels, making, .. } = preparation;
+    let reads = content_of(manifest.network.kind().reads());
+    let inputs = inputs_of(manifest);
+    let branches = making.branches.len();
+    if *content != reads {
+        return Err(format!("it prepares {}, but the network reads {}", content.name(), reads.name()));
+    }
+    if classes != &manifest.classes || channels != &manifest.channels {
+        return Err("its classes or channels are not those of the network".into());
+    }
+    if branches > 1 && branches != inputs {
+        return Err(format!("it has {}, but the network has {inputs}", counted(branches, "input")));
+    }
+    let alignment = making.alignment();
+    if making.branches.iter().any(|branch| branch.alignment != alignment) {
+        return Err("its branches are aligned in different ways".into());
+    }
+    let euclidean = alignment == Some(Alignment::Euclidean);
+    let of_samples = making.branches.iter().any(|branch| branch.z_score) || euclidean;
+    let of_matrices = alignment.is_some() && !euclidean;
+    match reads {
+        ContentKind::Covariances if of_samples => {
+            Err("covariances have no z-scores and no Euclidean alignment".into())
+        }
+        ContentKind::Trials if of_matrices => Err("trials have no alignment of covariances".into()),
+        _ => Ok(()),
+    }
+}
+
+fn content_of(reads: Input) -> ContentKind {
+    match reads {
+        Input::Covariances => ContentKind::Covariances,
+        Input::Samples => ContentKind::Trials,
+    }
+}
+
+/// Returns the number of matrices or arrays of a trial.
+fn inputs_of(manifest: &Manifest) -> usize {
+    match (manifest.network.kind().reads(), &manifest.network.trial_shape()[..]) {
+        (Input::Covariances, &[inputs, _, _]) => inputs,
+        _ => 1,
+    }
+}
+
 /// Returns the preparation of a model file of version 1, as far as it is known.
 fn former_preparation(manifest: &Manifest) -> Preparation {
     let named = |name: &str| manifest.treatment.iter().any(|treatment| treatment == name);
@@ -141,15 +190,9 @@ fn former_preparation(manifest: &Manifest) -> Preparation {
         z_score: named(Z_SCORE),
         ..Branch::default()
     };
-    let inputs = match (manifest.network.kind().reads(), &manifest.network.trial_shape()[..]) {
-        (Input::Covariances, &[inputs, _, _]) => inputs,
-        _ => 1,
-    };
+    let inputs = inputs_of(manifest);
     Preparation {
-        content: match manifest.network.kind().reads() {
-            Input::Covariances => ContentKind::Covariances,
-            Input::Samples => ContentKind::Trials,
-        },
+        content: content_of(manifest.network.kind().reads()),
         classes: manifest.classes.clone(),
         channels: manifest.channels.clone(),
         sfreq: None,

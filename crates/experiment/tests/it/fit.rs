@@ -1,7 +1,9 @@
 //! Training without a run folder, and predictions of single trials.
 
+use std::path::Path;
 
 use fedspd_experiment::{Content, Error, Experiment, Predictor, fit, run};
+use fedspd_nn::file::{decode, encode};
 
 use crate::modes::TASK;
 use crate::runs::experiment;
@@ -60,4 +62,41 @@ fn trials_are_predicted_one_by_one() {
     let negative = "`the array`: the matrix of trial 100 is not a covariance: its eigenvalues range from -";
     assert!(message(0, -1e9).starts_with(negative));
     assert!(Predictor::new("mine", &model[..100]).is_err());
+}
+
+/// A file may say anything about its preparation. One that does not belong to the network is refused.
+#[test]
+fn a_preparation_belongs_to_its_network() {
+    let experiment = experiment(TASK, &["mode=centralised", "train.epochs=1"]);
+    let model = fit(&experiment, &mut ()).unwrap().unwrap();
+    let (manifest, parameters) = decode::<f64>(Path::new("mine"), &model).unwrap();
+    let changed = |change: &dyn Fn(&mut serde_json::Value)| {
+        let mut preparation = manifest.preparation.clone().unwrap();
+        change(&mut preparation);
+        let bytes = encode(Path::new("mine"), &manifest.clone().prepared(preparation), &parameters).unwrap();
+        match Predictor::new("mine", &bytes) {
+            Err(Error::StoredPreparation { reason, .. }) => reason,
+            Err(other) => panic!("{other}"),
+            Ok(_) => panic!("accepted"),
+        }
+    };
+    let branch = |key: &'static str, value: serde_json::Value| {
+        changed(&move |preparation| preparation["making"]["branches"][0][key] = value.clone())
+    };
+    let of_samples = "covariances have no z-scores and no Euclidean alignment";
+    assert_eq!(branch("z_score", true.into()), of_samples);
+    assert_eq!(branch("alignment", "euclidean".into()), of_samples);
+    assert_eq!(
+        changed(&|preparation| preparation["content"] = "trials".into()),
+        "it prepares trials, but the network reads covariances"
+    );
+    assert_eq!(
+        changed(&|preparation| preparation["channels"][0] = "other".into()),
+        "its classes or channels are not those of the network"
+    );
+    let twice = changed(&|preparation| {
+        let branches = preparation["making"]["branches"].as_array_mut().unwrap();
+        branches.push(branches[0].clone());
+    });
+    assert_eq!(twice, "it has 2 inputs, but the network has 1");
 }

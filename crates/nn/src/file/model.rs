@@ -227,12 +227,18 @@ fn check_values(parameter: &Parameter, values: &[f64]) -> Result<(), Fault> {
 
 /// Checks that references of alignment are positive definite.
 fn check_population(network: &Network, population: &[f64]) -> Result<(), Fault> {
-    let [_, n, _] = network.references();
+    let [inputs, n, _] = network.references();
+    let fault = |problem: String| Fault::Parameter { name: POPULATION.into(), problem };
+    if population.len() != inputs * n * n {
+        return Err(fault(format!(
+            "has {} numbers where {inputs} x {n} x {n} were expected",
+            population.len()
+        )));
+    }
     // Only positive definite matrices have a mean.
     let mean = Spd::new(n)
         .and_then(|mut spd| spd.mean(SpdMetric::LogEuclidean, population, None, IterationLimits::default()));
-    let problem = |error: fedspd_manifold::Error| format!("has a wrong matrix: {error}");
-    mean.map(drop).map_err(|error| Fault::Parameter { name: POPULATION.into(), problem: problem(error) })
+    mean.map(drop).map_err(|error| fault(format!("has a wrong matrix: {error}")))
 }
 
 fn read_population(tensors: &SafeTensors<'_>, network: &Network) -> Result<Option<Vec<f64>>, Fault> {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use fedspd_manifold::Vectorisation;
-use fedspd_nn::file::{Fault, Manifest, Network, encode, load};
+use fedspd_nn::file::{Fault, Manifest, Network, encode, is_single, load};
 use fedspd_nn::{Error, Model, ParamSet, Seed, SpdNet, SpdNetConfig};
 
 fn save<T: fedspd_manifold::Real>(
@@ -207,4 +207,35 @@ fn crafted_files_are_refused() {
     let more =
         [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &bytes[8 + length..], &[0; 8]].concat();
     assert!(matches!(fault(&path, &more), Fault::Parameter { name, .. } if name == "extra"));
+}
+
+/// The start of alignment is stored exactly, in both precisions of the parameters, and checked.
+#[test]
+fn the_mean_of_the_population_is_stored() {
+    let (_folder, path, _) = saved();
+    let (manifest, parameters) = model();
+    let eye = |scale: f64| (0..36).map(move |i| if i % 7 == 0 { scale / 3.0 } else { 0.0 });
+    let population: Vec<f64> = eye(1.0).chain(eye(2.0)).collect();
+    let starting = manifest.clone().starting_at(Some(population.clone()));
+    save(&path, &starting, &parameters).unwrap();
+    let mut bytes = std::fs::read(&path).unwrap();
+    assert!(!is_single(&bytes));
+    let (found, same) = load::<f64>(&path).unwrap();
+    assert_eq!((found.population, same.values()), (Some(population.clone()), parameters.values()));
+    save(&path, &starting, &parameters.cast::<f32>()).unwrap();
+    assert!(is_single(&std::fs::read(&path).unwrap()));
+    assert_eq!(load::<f32>(&path).unwrap().0.population, Some(population.clone()));
+    // The checksum covers it.
+    let place = bytes.windows(8).position(|window| window == (1.0_f64 / 3.0).to_le_bytes()).unwrap();
+    bytes[place] ^= 1;
+    assert!(matches!(fault(&path, &bytes), Fault::Checksum { .. }));
+    let wrong = |numbers: Vec<f64>| {
+        encode(&path, &manifest.clone().starting_at(Some(numbers)), &parameters).unwrap_err().to_string()
+    };
+    let mut negative = population.clone();
+    negative[0] = -1.0;
+    let said = wrong(negative);
+    assert!(said.contains("population") && said.contains("has a wrong matrix: "), "{said}");
+    let said = wrong(population[..36].to_vec());
+    assert!(said.contains("population"), "{said}");
 }
