@@ -147,7 +147,9 @@ pub enum Error {
         found: usize,
     },
     /// A label is not one of the classes.
-    #[error("the label of trial {trial} is {label}, but there are {classes} classes (counted from 0)")]
+    #[error(
+        "the label of trial {trial} is {label}, but classes are counted from 0 and their number is {classes}"
+    )]
     Label {
         /// The trial.
         trial: usize,

@@ -53,7 +53,7 @@ pub enum Error {
         fault: &'static str,
     },
     /// Too few replies count to close the round.
-    #[error("round {}: {counted} of {asked} replies count, {quorum} are needed{}", round + 1, listed(dropped))]
+    #[error("round {}: {counted} of {asked} replies accepted, {quorum} needed{}", round + 1, listed(dropped))]
     Quorum {
         /// The round, counted from 0.
         round: u32,

@@ -16,7 +16,7 @@ pub enum ConfusionFault {
         found: usize,
     },
     /// A label or prediction is not a class.
-    #[error("class {class} was {role}, but there are {classes} classes (counted from 0)")]
+    #[error("class {class} was {role}, but classes are counted from 0 and their number is {classes}")]
     Class {
         /// The class.
         class: usize,

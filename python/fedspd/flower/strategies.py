@@ -71,7 +71,7 @@ class _StiefelAvg(FedAvg):
         sound = checked_replies(server_round, replies, self._sent, self.stiefel, weighted_by=weighted_by)
         if len(sound) < self.minimum_reporting:
             raise RuntimeError(
-                f"round {server_round}: {len(sound)} replies count, {self.minimum_reporting} are needed"
+                f"round {server_round}: {len(sound)} replies accepted, {self.minimum_reporting} needed"
             )
         if not sound:
             return None, None

@@ -141,7 +141,7 @@ def test_quorum(tmp_path):
     config = _core.resolve("", "sample", loop.settings(rounds=1))
     sites = loop.sites(config, tmp_path / "state")
     server = loop.coordinator(config, tmp_path / "run", sites, quorum=3)
-    with pytest.raises(fedspd.Error, match="round 1: 2 of 4 replies count, 3 are needed; a: it did not reply; d: it"):
+    with pytest.raises(fedspd.Error, match="round 1: 2 of 4 replies accepted, 3 needed; a: it did not reply; d: it"):
         loop.play_round(server, sites, lost=[0, 3])
     server.abandon()
     del server

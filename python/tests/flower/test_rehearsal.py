@@ -158,7 +158,7 @@ def test_a_run_that_lost_its_quorum_goes_on(tmp_path):
         return call_next(message, context)
 
     again = dict(nodes=nodes(tmp_path / "2"), out=tmp_path / "again", changes=changes, minimum_reporting=4)
-    with pytest.raises(_core.Error, match="3 of 4 replies count, 4 are needed; b: RuntimeError: out of order"):
+    with pytest.raises(_core.Error, match="3 of 4 replies accepted, 4 needed; b: RuntimeError: out of order"):
         rehearse("sample", client=client_app(mods=[absent]), **again)
     assert json.loads((tmp_path / "again" / "manifest.json").read_text())["status"] == "failed"
     rehearse("sample", **again)

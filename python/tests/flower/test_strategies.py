@@ -129,7 +129,7 @@ def test_bad_replies_are_named_and_do_not_count(case, caplog):
         said[1],
     )
     assert said[2].endswith("it sent `w` with shape [11, 4] of float64 where [12, 4] of float64 was expected")
-    with pytest.raises(RuntimeError, match="round 1: 2 replies count, 3 are needed"):
+    with pytest.raises(RuntimeError, match="round 1: 2 replies accepted, 3 needed"):
         rounds(every_node(ProjAvg, stiefel=["w"], minimum_reporting=3), replies[:2] + bad, start)
 
 

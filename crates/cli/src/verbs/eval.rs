@@ -5,7 +5,7 @@ use std::io::Write;
 use clap::Args;
 use fedspd_experiment::ModelScores;
 use fedspd_report::compare::bootstrap;
-use fedspd_run::Confusion;
+use fedspd_run::{Confusion, counted};
 use serde_json::json;
 
 use super::data::{Format, write_json};
@@ -64,7 +64,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
         let (low, high) = (percent(low), percent(high));
         writeln!(out, "Macro-F1 of all trials: 95% interval {low} to {high}, by bootstrap over {over}.")?;
     }
-    writeln!(out, "Guessing among {} classes gives {}.\n", classes.len(), percent(chance))?;
+    writeln!(out, "Guessing among {} gives {}.\n", counted(classes.len(), "class"), percent(chance))?;
     write_classes(classes, all, out)?;
     writeln!(out, "\n{}", arguments.chosen.explained(&predictions))?;
     Ok(())

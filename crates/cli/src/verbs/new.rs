@@ -27,8 +27,12 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     let shown = path.display();
     let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     let file = OpenOptions::new().write(true).create_new(true).open(&path);
-    file.and_then(|mut file| file.write_all(template(&stem).as_bytes()))
-        .map_err(|error| unwritten(&path, error))?;
+    let mut file = file.map_err(|error| unwritten(&path, error))?;
+    file.write_all(template(&stem).as_bytes()).map_err(|error| {
+        // Half a file would stand in the way of the next attempt. The first error is the one to report.
+        let _ = std::fs::remove_file(&path);
+        unwritten(&path, error)
+    })?;
     Ok(writeln!(
         out,
         "Wrote {shown}. Edit it, check it with `fedspd run {shown} --dry-run`, then start `fedspd run {shown}`."

@@ -190,8 +190,17 @@ impl Definition {
                 None => fault(with_place(text, &error)),
             }
         })?;
-        definition.check().map_err(fault)?;
-        Ok(definition)
+        definition.checked(path)
+    }
+
+    /// Returns the definition if its values are valid. The path appears only in messages.
+    ///
+    /// # Errors
+    /// [`Error::Definition`] with the key.
+    pub fn checked(self, path: &Path) -> Result<Self, Error> {
+        let fault = |reason: String| Error::Definition { path: path.to_owned(), reason };
+        self.check().map_err(fault)?;
+        Ok(self)
     }
 
     /// Reads the checksums of files from a list in the format of `sha256sum`.

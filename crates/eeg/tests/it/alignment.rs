@@ -215,7 +215,7 @@ fn numbers_that_do_not_fit_are_refused() {
     wrong.origins[1].label = 2;
     assert_eq!(
         message(Trials::new(wrong, 3, vec![0.0; 12])),
-        "the label of trial 1 is 2, but there are 2 classes (counted from 0)"
+        "the label of trial 1 is 2, but classes are counted from 0 and their number is 2"
     );
     let covariances = Covariances::new(about(2, 2), vec!["all".into()], vec![0.0; 7]);
     assert_eq!(covariances.unwrap_err().to_string(), "7 entries of all covariances where 8 were expected");

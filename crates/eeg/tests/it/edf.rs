@@ -422,7 +422,10 @@ fn a_selection_is_checked() {
     let mut file = open(&plus("EDF+C", ["+0", "+1", "+2", "+3"]));
     let mut message = |signals: &[usize]| file.read(signals).unwrap_err().to_string();
     assert_eq!(message(&[]), "no signal is selected");
-    assert_eq!(message(&[0, 3]), "signal 3 is selected, but there are 3 signals (counted from 0)");
+    assert_eq!(
+        message(&[0, 3]),
+        "signal 3 is selected, but signals are counted from 0 and their number is 3"
+    );
     assert_eq!(message(&[2]), "signal 2 (`EDF Annotations`) holds annotations, not samples");
 }
 

@@ -2,6 +2,7 @@
 
 use fedspd_eeg::Alignment;
 use fedspd_nn::Input;
+use fedspd_run::counted;
 
 use super::Config;
 use super::Mode;
@@ -44,7 +45,9 @@ impl Config {
             return Ok(());
         }
         let found = format!(
-            "`data.generated` has {subjects} subjects with {trials} trials of {rows} x {channels} numbers"
+            "`data.generated` has {} with {} of {rows} x {channels} numbers",
+            counted(subjects, "subject"),
+            counted(trials, "trial")
         );
         let rule = format!("all trials may have at most {MOST_NUMBERS} numbers (64 GB)");
         let conflict = Conflict::new(&["data", "generated", "trials"], found, rule);

@@ -71,7 +71,7 @@ pub(super) fn gather(
                 band: wished.features.bands[0],
                 ..given
             };
-            let changed = Definition { channels: Some(wanted.channels.clone()), ..changed };
+            let changed = Definition { channels: Some(wanted.channels.clone()), ..changed }.checked(path)?;
             let beside = path.extension().and_then(|_| path.parent());
             let locations = Locations::new(data.root.as_deref().or(beside), &Environment::from_env());
             let roots = changed.roots(&locations);
@@ -253,7 +253,7 @@ fn recordings(
         let classes = recipe.events.iter().flat_map(|table| table.classes.clone()).collect();
         definition.events = vec![EventTable { runs: None, classes }];
     }
-    let plan = Plan::of_files(definition, &found, true)?;
+    let plan = Plan::of_files(definition.checked(path)?, &found, true)?;
     let mut gathered = planned(&plan, &wished, wanted.content, labelled, progress)?;
     if !labelled {
         gathered.notes.push(format!(

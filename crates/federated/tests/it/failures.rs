@@ -143,7 +143,7 @@ fn a_round_needs_its_quorum() {
     let before = server.state();
     let error = server.close().unwrap_err();
     let said =
-        "round 1: 2 of 4 replies count, 3 are needed; client 3: it did not reply; client 4: its disk is full";
+        "round 1: 2 of 4 replies accepted, 3 needed; client 3: it did not reply; client 4: its disk is full";
     assert_eq!(error.to_string(), said);
     assert!(error.hint().unwrap().contains("quorum"));
     assert_eq!(server.state(), before);

@@ -586,7 +586,7 @@ fn what_does_not_fit_is_refused_with_the_numbers() {
     assert_eq!(message(new(vec![0.0; 11], vec![0, 1])), "the samples: 11 numbers where 12 were expected");
     assert_eq!(
         message(new(vec![0.0; 6], vec![2])),
-        "the label of trial 0 is 2, but there are 2 classes (counted from 0)"
+        "the label of trial 0 is 2, but classes are counted from 0 and their number is 2"
     );
     assert_eq!(
         message(new(vec![0.0, 0.0, 0.0, f32::NAN, 0.0, 0.0], vec![1])),

@@ -78,7 +78,10 @@ fn confusions_add_up() {
     assert_eq!(error.to_string(), "a confusion matrix of 3 classes cannot be added to one of 2");
     let error = pooled.add(0, 2).unwrap_err();
     assert_eq!(error, ConfusionFault::Class { class: 2, role: "predicted", classes: 2 });
-    assert_eq!(error.to_string(), "class 2 was predicted, but there are 2 classes (counted from 0)");
+    assert_eq!(
+        error.to_string(),
+        "class 2 was predicted, but classes are counted from 0 and their number is 2"
+    );
     assert!(pooled.add(5, 0).unwrap_err().to_string().starts_with("class 5 was true"));
     assert_eq!(pooled.total(), 110);
 }

@@ -135,7 +135,7 @@ pub enum EdfFault {
     #[error("no signal is selected")]
     NoSignal,
     /// The selected signal does not exist.
-    #[error("signal {signal} is selected, but there are {signals} signals (counted from 0)")]
+    #[error("signal {signal} is selected, but signals are counted from 0 and their number is {signals}")]
     UnknownSignal {
         /// The selected signal.
         signal: usize,
