@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use fedspd_experiment::config::Config;
-use fedspd_experiment::remote::{Coordinator, EvaluationPlan, Introduction, Site, SiteTask, site_config};
+use fedspd_experiment::remote::{Coordinator, EvaluationPlan, Introduction, Site, SitePolicy, SiteTask};
 use fedspd_experiment::{Error, Experiment, Observer, RoundProgress, run};
 
 /// The number of rounds before a run is interrupted.
@@ -73,9 +73,12 @@ impl Observer for Rounds {
 /// Faults of the sites.
 pub fn sites(config: &Config, state: &Path) -> Result<Vec<Site>, Error> {
     let site = |(number, subjects): (u32, &str)| {
-        let own = [format!("data.subjects={subjects}").parse()?];
-        let own = site_config(&config.to_toml(), &own)?;
-        Site::open(&own, &format!("client {}", number + 1), number, state, &(), &mut ())
+        let policy = format!(
+            "name = \"client {}\"\nnumber = {number}\napproval = \"automatic\"\n[data]\nsubjects = \"{subjects}\"\n",
+            number + 1
+        );
+        let policy = SitePolicy::parse(&policy, Path::new("site.toml"))?;
+        Site::asked(&policy, state, &config.to_toml(), &(), &mut ())
     };
     [(0, "1,2"), (1, "3,4")].into_iter().map(site).collect()
 }

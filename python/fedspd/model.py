@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fedspd._core import Model
+from fedspd._core import Model, model_of_run
 
 logger = logging.getLogger("fedspd")
 
@@ -81,6 +81,9 @@ class TrainedModel:
             )
         elif calibration is None and subjects is None and not online:
             probabilities, notes = self.model.predict_proba(prepared(data)), []
+            alignment = self.preparation["making"]["branches"][0].get("alignment") if self.preparation["making"]["branches"] else None
+            if alignment:
+                notes.append(f"the model was trained on aligned trials ({alignment}); the array is taken as aligned already")
         else:
             raise ValueError(
                 "an array holds prepared trials, which are not aligned again: give neither subjects nor calibration nor align"
@@ -108,7 +111,8 @@ class Stream:
     """The trials of one subject, in their order.
 
     Each trial is aligned on the unlabelled trials so far and itself. The alignment starts at the
-    mean of the people that the model was trained on, which counts as one trial.
+    mean of the people that the model was trained on, which counts as one trial. A model that was
+    trained without ``align.population`` starts at the first trial.
 
     Attributes
     ----------
@@ -173,5 +177,6 @@ def prepared(trials: ArrayLike) -> NDArray[np.float64]:
 
 
 def load_model(path: str | os.PathLike[str]) -> TrainedModel:
-    """Loads a model file."""
-    return TrainedModel(Model(Path(path).read_bytes()))
+    """Loads a model file, or the model of a run folder with one model."""
+    file = Path(path)
+    return TrainedModel(Model((model_of_run(file) if file.is_dir() else file).read_bytes()))

@@ -13,7 +13,7 @@ from fedspd import _core
 def run(tmp_path_factory):
     """A run on the embedded sample with aligned subjects, and its data as a file."""
     folder = tmp_path_factory.mktemp("model")
-    words = ["fedspd", "run", "sample", "--set", "align.kind=riemannian", "--set", "federated.rounds=2"]
+    words = ["fedspd", "run", "sample", "--set", "align={kind = 'riemannian', population = true}", "--set", "federated.rounds=2"]
     assert _core.command([*words, "--quiet", "--out", str(folder / "run")]) == 0
     return folder
 
@@ -21,6 +21,10 @@ def run(tmp_path_factory):
 @pytest.fixture(scope="module")
 def model(run):
     return fedspd.load_model(run / "run/models/seed-0.safetensors")
+
+
+def test_a_run_folder_with_one_model(model, run):
+    assert bytes(fedspd.load_model(run / "run").model) == bytes(model.model)
 
 
 def test_files(model, run):
@@ -65,6 +69,7 @@ def test_epochs_are_prepared_as_the_model_says(model, caplog):
     covariances = np.stack([np.cov(trial * 1e6) for trial in epochs.data])
     whitened = fedspd.whiten(covariances, fedspd.mean_riemannian(covariances))
     np.testing.assert_allclose(model.predict_proba(whitened), probabilities, atol=1e-9)
+    assert "aligned trials (riemannian); the array is taken as aligned already" in caplog.text
     # Channels in another order.
     turned = Epochs(model, channels=model.channels[::-1])
     turned.data = epochs.data[:, ::-1]
@@ -72,11 +77,11 @@ def test_epochs_are_prepared_as_the_model_says(model, caplog):
 
 
 def test_epochs_that_differ_are_refused(model):
-    with pytest.raises(ValueError, match=r"the trials: band is 1-40 Hz, but the model has 8-32 Hz"):
+    with pytest.raises(ValueError, match=r"the array: band is 1-40 Hz, but the model has 8-32 Hz"):
         model.predict_proba(Epochs(model, band=(1.0, 40.0)))
     epochs = Epochs(model)
     epochs.ch_names[5] = "X1"
-    with pytest.raises(ValueError, match=f"the trials lacks a channel of .*: {model.channels[5]}"):
+    with pytest.raises(ValueError, match=f"the array lacks a channel of .*: {model.channels[5]}"):
         model.predict_proba(epochs)
     epochs = Epochs(model)
     epochs.info["sfreq"] = 250.0

@@ -160,7 +160,7 @@ fn seeds_are_listed_and_not_swept() {
     assert_eq!(code, 1);
     assert_eq!(
         error,
-        "error: `run.seeds` cannot be swept, because seeds repeat an experiment: use `--seeds 0..3`\n"
+        "error: `run.seeds` cannot be swept, because it repeats an experiment: use `--seeds 0..3`\n"
     );
     let words = ["run", "sample", "--seeds", "0,2", "--set", "federated.rounds=1", "--out", "run", "-q"];
     let (code, _, error) = fedspd(folder.path(), &words);

@@ -166,13 +166,17 @@ fn trials_are_aligned_online() {
     let run = |align: &str| {
         format!(
             "[data]\nname = \"people.toml\"\nroot = \"people\"\n[covariance]\nshrinkage = 0.1\n[model]\ndims = [3]\n\
-             [align]\nkind = \"{align}\"\n[federated]\nrounds = 2\nsubjects_per_client = 1\n\
+             [align]\n{align}\n[federated]\nrounds = 2\nsubjects_per_client = 1\n\
              [split]\nheld_out_subjects = \"3\"\ntrain = 0.6\nval = 0.2\ntest = 0.2\n[run]\nthreads = 1\n"
         )
     };
-    for align in ["riemannian", "none"] {
+    for (name, align) in [
+        ("riemannian", "kind = \"riemannian\"\npopulation = true"),
+        ("later", "kind = \"riemannian\""),
+        ("none", "kind = \"none\""),
+    ] {
         fs::write(at.join("run.toml"), run(align)).unwrap();
-        done(at, &["run", "run.toml", "--out", align, "--quiet"]);
+        done(at, &["run", "run.toml", "--out", name, "--quiet"]);
     }
     let data = ["--data", "people.toml", "--root", "people", "--align", "online", "--subjects"];
     let predict = |model: &str| {
@@ -183,6 +187,10 @@ fn trials_are_aligned_online() {
     let (_, out, _) = predict("riemannian");
     assert!(out.contains("fitted online: on the trials of the subject so far"), "{out}");
     let all = rows_of(&at.join("p.csv"), "3");
+    // The mean of the population changes the start, and its absence is told.
+    let (_, _, err) = predict("later");
+    assert!(err.contains("holds no mean of the people it was trained on"), "{err}");
+    assert_ne!(rows_of(&at.join("p.csv"), "3"), all);
     // Without the second recording, the trials of the first are predicted as before.
     fs::rename(at.join("people/S003/S003R06.edf"), at.join("later.edf")).unwrap();
     assert!(predict("riemannian").0);

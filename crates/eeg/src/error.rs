@@ -346,15 +346,15 @@ pub enum Error {
         lengths: [usize; 2],
     },
     /// A channel is missing, or present more than once.
-    #[error("{path}: channel {channel} is {}", presence(*count), path = path.display())]
+    #[error("{path}: {}", presence(channel, *count), path = path.display())]
     Channel {
         /// The file.
         path: PathBuf,
-        /// The name of the channel in the definition.
+        /// The name of the channel in the definition; several, if they are missing.
         channel: String,
         /// The number of times it occurs.
         count: usize,
-        /// The channels of the file.
+        /// The channels of the file that the definition does not name.
         there: Vec<String>,
     },
     /// The definition has no download source.
@@ -486,8 +486,12 @@ fn other_length([found, expected]: [usize; 2]) -> String {
     format!(" (a trial would have {} instead of {expected})", counted(found, "sample"))
 }
 
-fn presence(count: usize) -> String {
-    if count == 0 { "missing".into() } else { format!("present {count} times") }
+fn presence(channel: &str, count: usize) -> String {
+    if count == 0 {
+        format!("there is no channel {channel}")
+    } else {
+        format!("channel {channel} is present {count} times")
+    }
 }
 
 fn list(folders: &[PathBuf]) -> String {

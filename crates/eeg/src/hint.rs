@@ -81,8 +81,8 @@ impl Error {
             Self::Channel { count: 2.., .. } => Some(
                 "give one of them another name under [rename], or list the others under `channels`".into(),
             ),
-            Self::Channel { count: 0, there, .. } => Some(format!(
-                "the file has {}; the definition can rename channels under [rename]",
+            Self::Channel { count: 0, there, .. } if !there.is_empty() => Some(format!(
+                "the file also has {}; the definition can rename channels under [rename]",
                 there.join(", ")
             )),
             Self::Unit { unit, .. } if unit.is_empty() => {

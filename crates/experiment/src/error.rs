@@ -305,6 +305,67 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
+    /// Covariances of more channels whose estimator depends on all of them.
+    #[error(
+        "{data} has {} more than {other}, and none can be dropped: its covariances are shrunk by all channels ({estimator})",
+        counted(dropped, "channel")
+    )]
+    ShrunkChannels {
+        /// The data.
+        data: String,
+        /// What they are compared with.
+        other: String,
+        /// The estimator.
+        estimator: String,
+        /// The number of additional channels.
+        dropped: usize,
+    },
+    /// The policy of a site cannot be read.
+    #[error("{}: {reason}", path.display())]
+    Policy {
+        /// The file.
+        path: PathBuf,
+        /// The reason, with the line.
+        reason: String,
+    },
+    /// A study asks for more than the policy of a site allows.
+    #[error(
+        "the study asks for `{key}` = {asked}, but the policy of this site has `limits.{limit}` = {allowed}"
+    )]
+    PolicyRefuses {
+        /// The key of the study.
+        key: &'static str,
+        /// What it asks for.
+        asked: String,
+        /// The key of the policy.
+        limit: &'static str,
+        /// What the policy allows.
+        allowed: String,
+    },
+    /// A study that the policy of a site does not list.
+    #[error("the study {study} is not among `studies` in the policy of this site")]
+    NotListed {
+        /// The hash of the study.
+        study: String,
+    },
+    /// A study that nobody at the site has approved.
+    #[error("nobody at this site has approved the study {study}")]
+    NotApproved {
+        /// The hash of the study.
+        study: String,
+    },
+    /// A message of a study that never introduced itself.
+    #[error("the study {study} never asked for this site")]
+    UnknownStudy {
+        /// The hash of the study.
+        study: String,
+    },
+    /// The stored configuration of a study has changed.
+    #[error("{}: the configuration of the study has changed since it was stored", path.display())]
+    ChangedStudy {
+        /// The file.
+        path: PathBuf,
+    },
     /// Training at a site failed.
     #[error("round {}: {reason}", round + 1)]
     SiteFailed {
@@ -394,6 +455,9 @@ impl Error {
             }
             Self::OtherEngine { path, .. } => Some(how_to_resume(path)),
             Self::Threads { .. } => Some("use fewer threads, with `--threads`".into()),
+            Self::NotApproved { study } => Some(format!(
+                "look at it with `python -m fedspd.flower review site.toml`, then run `python -m fedspd.flower approve site.toml {study}`"
+            )),
             Self::SiteNumber { .. } => Some("give every node its own `partition-id`".into()),
             Self::SiteVersion { .. } => Some("install the same wheel everywhere".into()),
             Self::ServersFile { .. } => Some("set `data` in the node-config of this site to its own trials".into()),
@@ -409,11 +473,26 @@ impl Error {
     /// Returns the text that a site sends to the server. It has no path and nothing about the data.
     /// The site's own log has the whole error.
     pub fn for_server(&self) -> String {
-        match self {
+        self.told().unwrap_or_else(|| "the task failed; see the site's own log".into())
+    }
+
+    /// Returns the same for an error before a task has begun.
+    pub fn for_server_at_start(&self) -> String {
+        self.told().unwrap_or_else(|| "it could not open its data; see the site's own log".into())
+    }
+
+    /// Returns the text that may leave a site, if there is any.
+    fn told(&self) -> Option<String> {
+        Some(match self {
             Self::SiteFailed { .. } | Self::Message { .. } => self.to_string(),
+            Self::PolicyRefuses { .. } | Self::NotListed { .. } => {
+                "its policy does not allow this study; see the site's own log".into()
+            }
+            Self::NotApproved { .. } => "nobody at the site has approved the study yet".into(),
+            Self::UnknownStudy { .. } => "it does not know the study".into(),
             Self::SiteState { round, fault, .. } => format!("its state after round {} {fault}", round + 1),
-            _ => "the task failed; see the site's own log".into(),
-        }
+            _ => return None,
+        })
     }
 
     /// Whether recordings are missing.

@@ -116,6 +116,9 @@ pub enum ModelKind {
 }
 
 impl ModelKind {
+    /// All kinds.
+    pub const ALL: [Self; 2] = [Self::Spdnet, Self::Eegnet];
+
     /// Returns the name in settings and results.
     pub fn name(self) -> &'static str {
         match self {

@@ -97,7 +97,7 @@ pub enum Error {
         found: usize,
     },
     /// The loss or a gradient is no longer finite.
-    #[error("training diverged: {what} is {value}")]
+    #[error("training diverged: {what} is {value:e}")]
     Diverged {
         /// The quantity that is not finite.
         what: &'static str,

@@ -37,11 +37,11 @@ mod _core {
     #[pymodule_export]
     use super::error::{ConvergenceError, Error, NotPositiveDefiniteError};
     #[pymodule_export]
-    use super::flower::{Coordinator, Site, introduced, one_line, resolve};
+    use super::flower::{Coordinator, Site, approve, introduced, one_line, policy, resolve, review, study};
     #[pymodule_export]
     use super::labels::distinct_names;
     #[pymodule_export]
-    use super::model::{Model, Stream, train};
+    use super::model::{Model, Stream, model_of_run, train};
     #[pymodule_export]
     use super::sample::load_sample;
     #[pymodule_export]

@@ -126,9 +126,8 @@ impl Model {
         online: bool,
     ) -> PyResult<(Vec<TrialOrigin>, Bound<'py, PyAny>, Vec<String>)> {
         let content = self.filtered(trials, channels, sfreq, band, window, subjects)?;
-        let made = python.detach(|| {
-            self.predictor.predict_content(content, "the trials", calibrated(calibration, online))
-        });
+        let made = python
+            .detach(|| self.predictor.predict_content(content, "the array", calibrated(calibration, online)));
         given(python, made.map_err(|fault| of_experiment(&fault))?)
     }
 
@@ -262,7 +261,7 @@ impl Stream {
         let predictor = &self.model.get().predictor;
         let made = python.detach(|| {
             let mut online = self.online.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            predictor.predict_next(&mut online, content, "the trials")
+            predictor.predict_next(&mut online, content, "the array")
         });
         let (_, probabilities, notes) = given(python, made.map_err(|fault| of_experiment(&fault))?)?;
         Ok((probabilities, notes))
@@ -356,6 +355,12 @@ fn unit_of(raw: bool, unit: Option<String>) -> PyResult<String> {
             Err(PyValueError::new_err(fault))
         }
     }
+}
+
+/// Returns the path of the only model of a run folder.
+#[pyfunction]
+pub(crate) fn model_of_run(folder: PathBuf) -> PyResult<PathBuf> {
+    fedspd_experiment::model_of_run(&folder).map_err(|fault| of_experiment(&fault))
 }
 
 /// Trains a network on arrays, as ``fedspd run`` trains on a file.

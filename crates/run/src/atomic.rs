@@ -87,6 +87,10 @@ fn create(path: &Path) -> io::Result<()> {
     match (fs::create_dir(path), path.parent()) {
         (Ok(()), _) => sync_parent(path),
         (Err(error), Some(parent)) if error.kind() == ErrorKind::NotFound => {
+            // Some file systems refuse a folder with this error although its parent is there.
+            if parent.is_dir() {
+                return Err(error);
+            }
             create(parent)?;
             create(path)
         }

@@ -1,4 +1,4 @@
-"""``python -m fedspd.flower``: keys for a deployment, and runs with an exit code."""
+"""``python -m fedspd.flower``: keys for a deployment, runs with an exit code, and studies at a site."""
 
 from __future__ import annotations
 
@@ -20,11 +20,28 @@ def main(words: list[str] | None = None) -> int:
     keys.add_argument("--host", action="append", default=[], help="a host name or address of the server; may be repeated")
     keys.add_argument("--site", action="append", default=[], help="a site name; may be repeated; more sites can be added later")
     keys.add_argument("--renew", action="store_true", help="replace the server's certificate and key")
+    review = verbs.add_parser("review", help="show in plain words what studies ask of this site, and what would leave it")
+    approve = verbs.add_parser("approve", help="approve a study: from then on its runs may train here")
+    for verb in (review, approve):
+        verb.add_argument("policy", type=Path, help="the policy of the site, site.toml")
+    approve.add_argument("study", help="the SHA-256 of the study, as shown by review")
     arguments = parser.parse_args(words)
     if arguments.verb == "run":
         from fedspd.flower.launch import launch
 
         return launch(arguments.app, arguments.superlink, arguments.run_config)
+    if arguments.verb in ("review", "approve"):
+        from fedspd.flower import consent
+
+        try:
+            if arguments.verb == "review":
+                consent.review(arguments.policy)
+            else:
+                consent.approve(arguments.policy, arguments.study)
+        except (OSError, ValueError) as error:
+            print(f"error: {error}", file=sys.stderr)
+            return 1
+        return 0
     from fedspd.flower.keys import make
 
     try:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
+import json
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from flwr.app import ConfigRecord, Context, Message, RecordDict
@@ -17,26 +19,28 @@ from fedspd.flower import messages
 
 log = logging.getLogger("fedspd")
 
-OWN = {
-    "data": "data.name",
-    "root": "data.root",
-    "subjects": "data.subjects",
-    "exclude": "data.exclude",
-    "threads": "run.threads",
-}
-"""Settings that a node may give with ``--node-config``, and their configuration keys."""
+OWN = ("data", "root", "subjects", "exclude")
+"""Settings of a node's data, in ``--node-config`` or in the table ``data`` of its policy."""
+KNOWN = ("partition-id", "num-partitions", "name", "state", "threads", "policy", *OWN)
+"""All settings that a node may give with ``--node-config``."""
 
 
 def client_app(mods: list[Mod] | None = None) -> ClientApp:
     """Returns a Flower client over the Rust core.
 
-    A node has these settings in ``--node-config``:
+    A node has its policy in ``--node-config``:
+
+    - ``policy``: the file ``site.toml``. Everything else is in it.
+
+    Without a policy, for rehearsals, it has these settings:
 
     - ``partition-id`` and ``name``: its identity.
     - ``data``: an ``.npz`` file, a definition or the name of a dataset.
     - ``root``: the folder of its recordings.
     - ``subjects`` and ``exclude``: the subjects to use and to leave out.
     - ``state``: the folder for its state.
+
+    Its policy then has the limits of ``Limits`` in the core, and no person approves a study.
     """
     app = ClientApp(mods=mods)
 
@@ -63,12 +67,17 @@ def _reply(
     The reason why a hospital cannot open its data goes to its own log only.
     """
     try:
-        site = _site(message.content, context)
-    except Exception as error:  # any: Flower would send its traceback to the server
+        content = _work(_site(message, context), message.content, work)
+    except messages.InvalidMessage as unfit:
+        log.error("invalid message from the server: %s", unfit)
+        content = messages.fault(f"invalid message from the server: {unfit}")
+    except fedspd.Error as error:  # safe to send: a site raises no private details, they are in its log
+        content = messages.fault(str(error))
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # any, also a panic: Flower would send its traceback to the server
         log.error("%s", error)
         content = messages.fault("it could not open its data; see the site's own log")
-    else:
-        content = _work(site, message.content, work)
     return Message(content, reply_to=message)
 
 
@@ -80,29 +89,62 @@ def _work(site: _core.Site, content: RecordDict, work: Callable[[_core.Site, Rec
         return messages.fault(f"invalid message from the server: {unfit}")
     except fedspd.Error as error:  # safe to send: a site raises no private details, they are in its log
         return messages.fault(str(error))
-    except Exception:
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException:  # also a panic of the core
         log.exception("the task failed")
         return messages.fault("the task failed; see the site's own log")
 
 
-def _site(content: RecordDict, context: Context) -> _core.Site:
-    node = context.node_config
+def _site(message: Message, context: Context) -> _core.Site:
+    """Opens the site: for a study that asks for it, or for a message of a run."""
+    policy, file, state = _policy(context.node_config)
+    task = messages.task_of(message.content)
+    if message.metadata.message_type == "query":
+        return _core.Site.asked(policy, file, state, messages.entry(task, "config", str))
+    study, run = messages.entry(task, "study", str), messages.entry(task, "run", str)
+    return _core.Site.of_run(policy, file, state, study, run)
+
+
+def _policy(node: Mapping[str, object]) -> tuple[str, Path, Path]:
+    """Returns the text of the node's policy, its file, and the default folder for its state.
+
+    Refuses unknown settings before anything is opened, because a typing error could select other
+    subjects.
+    """
+    for key in node:
+        if key not in KNOWN:
+            near = difflib.get_close_matches(key, KNOWN, 1)
+            hint = f"; did you mean `{near[0]}`?" if near else f"; there are {', '.join(KNOWN)}"
+            raise ValueError(f"unknown setting `{key}` in --node-config{hint}")
+    if "policy" in node:
+        file = Path(str(node["policy"])).expanduser()
+        more = sorted(set(node) - {"policy", "partition-id", "num-partitions"})
+        if more:
+            raise ValueError(f"--node-config has `policy` and `{more[0]}`; `{more[0]}` belongs into {file}")
+        return file.read_text(), file, default_state()
     if "partition-id" not in node:
-        raise ValueError("the node has no `partition-id`; start it with --node-config 'partition-id=0 ...'")
-    number = int(node["partition-id"])
-    changes = [f"{key}={_value(name, node[name])}" for name, key in OWN.items() if name in node]
-    name = str(node.get("name", f"client {number + 1}"))
-    state = Path(str(node.get("state", _default_state()))).expanduser()
-    return _core.Site(str(messages.task_of(content)["config"]), changes, name, number, state)
+        raise ValueError("the node has no `policy` and no `partition-id`; start it with --node-config 'policy=\"site.toml\"'")
+    number = int(str(node["partition-id"]))
+    lines = [
+        f"name = {json.dumps(str(node.get('name', f'client {number + 1}')))}",
+        f"number = {number}",
+        'approval = "automatic"',
+        *([f"limits.threads = {int(str(node['threads']))}"] if "threads" in node else []),
+        *(f"data.{'name' if key == 'data' else key} = {json.dumps(_value(key, node[key]))}" for key in OWN if key in node),
+    ]
+    state = Path(str(node.get("state", default_state()))).expanduser()
+    return "\n".join(lines), Path("--node-config"), state
 
 
 def _value(name: str, value: object) -> str:
-    """Returns a setting as configuration text, with ``~`` in paths expanded."""
+    """Returns a setting as text, with ``~`` in paths expanded."""
     text = str(value)
     return str(Path(text).expanduser()) if name in ("data", "root") else text
 
 
-def _default_state() -> Path:
+def default_state() -> Path:
+    """Returns the folder for the state of a site that names none."""
     root = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
     return Path(root) / "fedspd"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable
 
@@ -10,6 +11,8 @@ from flwr.serverapp import Grid
 
 from fedspd import _core
 from fedspd.flower import messages
+
+log = logging.getLogger("fedspd")
 
 POLL = 1.0
 """Seconds between two polls for replies."""
@@ -58,16 +61,25 @@ def take_reply(
 
     The reason is cut to one line, because clients must not forge log lines.
     """
-    if reply.has_error():
-        # The last line of a traceback holds the error.
-        lines = (reply.error.reason or "").strip().splitlines() or [f"Flower error {reply.error.code}"]
-        give_up(client, _core.one_line(lines[-1]))
-        return
-    refused = messages.refused(reply.content)
-    if refused is not None:
-        give_up(client, _core.one_line(refused))
-        return
     try:
-        take(client, reply.content)
+        reason = _fault_of(reply)
+        if reason is None:
+            take(client, reply.content)
     except messages.InvalidMessage as unfit:
-        give_up(client, _core.one_line(str(unfit)))
+        reason = str(unfit)
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException:  # any, also a panic of the core: what a site sends costs its reply only
+        log.exception("the reply of client %d cannot be read", client)
+        reason = "its reply cannot be read"
+    if reason is not None:
+        give_up(client, _core.one_line(reason))
+
+
+def _fault_of(reply: Message) -> str | None:
+    """Returns the reason why a client did not do its task, or None."""
+    if not reply.has_error():
+        return messages.refused(reply.content)
+    # The last line of a traceback holds the error.
+    lines = (reply.error.reason or "").strip().splitlines() or [f"Flower error {reply.error.code}"]
+    return lines[-1]

@@ -165,7 +165,7 @@ class _Round:
         gather(self.grid, asked, self.cutoff, self._scored, self.server.no_scores)
 
     def _message(self, client: int, kind: str, arrays: ArrayRecord, task: dict[str, Any]) -> Message:
-        said = {**task, "run": self.server.identity, "config": self.config}
+        said = {**task, "run": self.server.identity, "study": _core.study(self.config)}
         content = RecordDict({messages.PARTS: arrays, "task": ConfigRecord(said)})
         return Message(content, self.roster.nodes[client], kind, ttl=self.cutoff + GRACE)
 

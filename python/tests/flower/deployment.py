@@ -30,10 +30,10 @@ from fedspd.flower import client_app
 
 
 def fault(message, context, call_next):
-    kind = context.node_config.get("fault")
+    kind, marker = (context.node_config.pop(key, None) for key in ("fault", "marker"))
     training = message.metadata.message_type == "train"
     if kind == "hang" and training and message.content["task"]["round"] == 1:
-        Path(context.node_config["marker"]).touch()
+        Path(marker).touch()
         time.sleep(600)
     reply = call_next(message, context)
     if kind in ("nan", "off") and training and reply.has_content():

@@ -30,10 +30,16 @@ def run_in_process(changes, folder, preset="sample"):
     assert _core.command(words) == 0
 
 
-def sites(config, state, subjects=CLIENTS, own=lambda subjects: [f"data.subjects={','.join(map(str, subjects))}"]):
+def policy(name, number, **data):
+    """Returns the policy of a site that needs no approval."""
+    own = [f"{key} = {json.dumps(value)}" for key, value in data.items()]
+    return "\n".join([f"name = {json.dumps(name)}", f"number = {number}", 'approval = "automatic"', "[data]", *own])
+
+
+def sites(config, state, subjects=CLIENTS, own=lambda subjects: {"subjects": ",".join(map(str, subjects))}):
     """Returns one site per client, with its own subjects only."""
     return [
-        _core.Site(config, own(held), name, number, state)
+        _core.Site.asked(policy(name, number, **own(held)), "site.toml", state, config)
         for number, (name, held) in enumerate(subjects.items())
     ]
 

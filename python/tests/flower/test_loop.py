@@ -159,7 +159,8 @@ def test_sites_that_do_not_fit_together(tmp_path):
         loop.coordinator(config, tmp_path / "run", [sites[0], sites[2], sites[3]])
     with pytest.raises(fedspd.Error, match="2 of 3 sites have number 0"):
         loop.coordinator(config, tmp_path / "run", [sites[0], sites[0], sites[1]])
-    other = _core.Site(config, ["data.subjects=3", 'data.classes=["left_hand", "right_hand"]'], "b", 1, tmp_path)
+    own = loop.policy("b", 1, subjects="3", classes=["left_hand", "right_hand"])
+    other = _core.Site.asked(own, "site.toml", tmp_path, config)
     with pytest.raises(fedspd.Error, match="sites differ in classes: .* at `b`, .* at `a`"):
         loop.coordinator(config, tmp_path / "run", [sites[0], other])
     assert not (tmp_path / "run").exists()

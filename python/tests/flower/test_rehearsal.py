@@ -11,6 +11,7 @@ from flwr.app import Array, ArrayRecord, Message
 
 from fedspd import _core
 from fedspd.flower import client_app, messages, rehearse
+from fedspd.flower.__main__ import main
 
 from . import loop, recordings
 from .test_loop import EEGNET
@@ -175,5 +176,83 @@ def test_two_runs_of_one_experiment_at_the_same_sites(tmp_path):
     assert (first / model).read_bytes() == (second / model).read_bytes()
     kept = {path.name for path in (tmp_path / "a").iterdir()}
     # Both runs read the same trials, which are prepared once.
-    assert kept == {"cache", *(f"run-{(run / 'identity').read_text().strip()}" for run in (first, second))}
+    assert kept == {"cache", "studies", *(f"run-{(run / 'identity').read_text().strip()}" for run in (first, second))}
     assert len(list((tmp_path / "a" / "cache").iterdir())) == 1
+
+
+def test_a_typing_error_in_a_node_opens_nothing(tmp_path, caplog):
+    wrong = nodes(tmp_path)[:1]
+    wrong[0]["subject"] = wrong[0].pop("subjects")
+    config = {"changes": "; ".join(loop.settings(rounds=1)), "patience": 0.0}
+    with caplog.at_level(logging.ERROR, "fedspd"), pytest.raises(TimeoutError, match="0 of 1 clients had joined"):
+        rehearse("sample", wrong, tmp_path / "run", **config)
+    assert "unknown setting `subject` in --node-config; did you mean `subjects`?" in caplog.text
+    assert not (tmp_path / "a").exists(), "a folder of the site was opened"
+
+
+def test_a_person_approves_a_study(tmp_path, capsys, caplog):
+    """With manual approval, nothing is trained before; then the run has the bytes of one without."""
+    changes = "; ".join(loop.settings(rounds=2))
+    expected = rehearse("sample", nodes(tmp_path / "1"), tmp_path / "expected", changes=changes)
+    sites = []
+    for number, (name, subjects) in enumerate(loop.CLIENTS.items()):
+        folder = tmp_path / name
+        folder.mkdir()
+        held = ",".join(map(str, subjects))
+        text = f'name = "{name}"\nnumber = {number}\nstate = "state"\n[data]\nname = "sample"\nsubjects = "{held}"\n'
+        (folder / "site.toml").write_text(text)
+        sites.append({"partition-id": number, "policy": str(folder / "site.toml"), "name": name})
+    with pytest.raises(TimeoutError, match="0 of 4 clients had joined"):
+        rehearse("sample", sites, tmp_path / "run", changes=changes, patience=0.0)
+    assert "`name` belongs into" in caplog.text
+    for site in sites:
+        site.pop("name")
+    with pytest.raises(TimeoutError, match="0 of 4 clients had joined .* nobody at the site has approved the study yet"):
+        rehearse("sample", sites, tmp_path / "run", changes=changes, patience=0.0)
+    for site in sites:
+        assert main(["review", site["policy"]]) == 0
+        said = capsys.readouterr().out
+        assert "not approved" in said and "It runs up to 2 rounds" in said and "do not leave the site" in said
+        study = said.split()[1].rstrip(":")
+        assert main(["approve", site["policy"], "0" * 64]) == 1
+        assert "never asked for this site" in capsys.readouterr().err
+        assert main(["approve", site["policy"], study]) == 0
+        assert "is approved" in capsys.readouterr().out
+    run = rehearse("sample", sites, tmp_path / "run", changes=changes)
+    model = "models/seed-0.safetensors"
+    assert (run / model).read_bytes() == (expected / model).read_bytes()
+
+
+@pytest.mark.parametrize("kind", ["zip", "index", "other study", "config", "huge"])
+def test_whatever_a_site_or_server_sends_costs_one_message(tmp_path, kind):
+    def hostile(message, context, call_next):
+        training = message.metadata.message_type == "train"
+        if not training or context.node_config["name"] != "c" or message.content["task"]["round"] != 1:
+            return call_next(message, context)
+        if kind == "other study":
+            message.content["task"]["study"] = "0" * 64
+        if kind == "config":
+            # A server's later configuration is not read.
+            message.content["task"]["config"] = "mode = 'other'"
+        reply = call_next(message, context)
+        if kind in ("zip", "index", "huge"):
+            name = next(iter(reply.content["message"]))
+            array = reply.content["message"][name]
+            if kind == "zip":
+                array.data = b"PK\x03\x04" + bytes(200)
+            elif kind == "index":
+                array.data = array.data[: len(array.data) // 2]
+            else:
+                header = b"\x93NUMPY\x01\x00v\x00{'descr': '<f8', 'fortran_order': False, 'shape': (1099511627776,), }"
+                array.data = header.ljust(127) + b"\n"
+        return reply
+
+    run = rehearse("sample", nodes(tmp_path), tmp_path / "run", client=client_app(mods=[hostile]), changes="; ".join(loop.settings()))
+    dropped = [event["dropped"] for event in events(run) if event["event"] == "round"]
+    if kind == "config":
+        assert dropped == [[], [], []]
+        return
+    assert [[client["client"] for client in each] for each in dropped] == [[], ["c"], []]
+    said = {"other study": "it does not know the study"}.get(kind, "it sent unreadable data in `")
+    assert any(text.startswith(f"round 2: c does not count: {said}") for text in warnings(run)), warnings(run)
+    assert json.loads((run / "manifest.json").read_text())["status"] == "done"

@@ -34,7 +34,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     let chance = 1.0 / classes.len() as f64;
     if arguments.format == Format::Json {
         let subjects = scores.subjects.iter().map(|(subject, confusion)| {
-            json!({ "subject": subject, "trials": confusion.total(), "macro_f1": confusion.macro_f1(), "accuracy": confusion.accuracy() })
+            json!({ "subject": subject, "trials": confusion.total(), "macro_f1": confusion.macro_f1_of_present(), "accuracy": confusion.accuracy() })
         });
         return write_json(
             out,
@@ -53,7 +53,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
         table.row(vec![
             subject.clone(),
             trials,
-            percent(confusion.macro_f1()),
+            percent(confusion.macro_f1_of_present()),
             percent(confusion.accuracy()),
         ]);
     }
@@ -66,6 +66,16 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Fai
     }
     writeln!(out, "Guessing among {} gives {}.\n", counted(classes.len(), "class"), percent(chance))?;
     write_classes(classes, all, out)?;
+    let support = all.support();
+    let absent: Vec<&str> =
+        classes.iter().zip(&support).filter(|(_, count)| **count == 0).map(|(class, _)| &**class).collect();
+    if !absent.is_empty() {
+        writeln!(
+            out,
+            "\nThere is no trial of {}. All trials together count all classes; a subject counts those that it has.",
+            absent.join(", ")
+        )?;
+    }
     writeln!(out, "\n{}", arguments.chosen.explained(&predictions))?;
     Ok(())
 }

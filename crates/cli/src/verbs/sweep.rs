@@ -40,10 +40,11 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
     let Arguments { name, over, .. } = arguments;
-    if over.key == "run.seeds" {
-        return Err(Failure::Usage(
-            "`run.seeds` cannot be swept, because seeds repeat an experiment: use `--seeds 0..3`".into(),
-        ));
+    if ["run.seeds", "split.seed", "split.fold"].contains(&over.key.as_str()) {
+        return Err(Failure::Usage(format!(
+            "`{}` cannot be swept, because it repeats an experiment: use `--seeds 0..3`",
+            over.key
+        )));
     }
     let changes = chosen::changes(&arguments.overrides, arguments.seeds.as_deref(), None)?;
     let (_, title) = chosen::config(name, &changes)?;

@@ -375,7 +375,9 @@ fn choose(
         in_file.iter().filter(|channel| definition.channel_name(&channel.label) == name).collect()
     };
     let refused = |channel: String, count: usize| {
-        let there = in_file.iter().map(|c| c.label.clone()).collect();
+        let unnamed =
+            |c: &&FileChannel| !channels.iter().any(|name| definition.channel_name(&c.label) == name);
+        let there = in_file.iter().filter(unnamed).map(|c| c.label.clone()).collect();
         Err(Error::Channel { path: path.to_owned(), channel, count, there })
     };
     if let Some(twice) = channels.iter().find(|name| named(name).len() > 1) {

@@ -261,12 +261,12 @@ fn what_is_missing_is_named() {
     );
     let error = message(|_| (), "110");
     assert_eq!(error.to_string(), "there is no subject 110");
-    let error = message(|d| d.channels.as_mut().unwrap().push("Cz".into()), "1");
+    let error = message(|d| *d.channels.as_mut().unwrap() = vec!["FC5".into(), "Cz".into()], "1");
     let path = root.join("S001/S001R04.edf");
-    assert_eq!(error.to_string(), format!("{}: channel Cz is missing", path.display()));
+    assert_eq!(error.to_string(), format!("{}: there is no channel Cz", path.display()));
     assert_eq!(
         error.hint().unwrap(),
-        "the file has Fc5., Fc3., Fc1., Fcz., Fc2., Fc4.; the definition can rename channels under [rename]"
+        "the file also has Fc3., Fc1., Fcz., Fc2., Fc4.; the definition can rename channels under [rename]"
     );
     let twice = message(|d| drop(d.rename.insert("Fc3.".into(), "FC5".into())), "1");
     assert_eq!(twice.to_string(), format!("{}: channel FC5 is present 2 times", path.display()));

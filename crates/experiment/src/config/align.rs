@@ -17,6 +17,10 @@ pub struct Align {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "usize", range(min = 1))]
     pub calibration: Option<usize>,
+    /// Whether the model file holds the mean centre of the training subjects, where
+    /// `fedspd predict --align online` starts. It is a statistic of their data. Sites do not send it,
+    /// so it is refused over Flower.
+    pub population: bool,
 }
 
 /// Alignment method.

@@ -6,6 +6,7 @@
 
 use toml::Value;
 
+use super::clients::Clients;
 use super::conflict::Conflict;
 use super::place::Place;
 use super::tree::Node;
@@ -30,8 +31,13 @@ const FEDERATED: &[Key] = &[
 ];
 
 /// Keys that resolved configurations of former versions lack.
-const LATER: &[Key] =
-    &[["run", "select"], ["run", "validate_every"], ["split", "refit"], ["federated", "method"]];
+const LATER: &[Key] = &[
+    ["run", "select"],
+    ["run", "validate_every"],
+    ["split", "refit"],
+    ["federated", "method"],
+    ["align", "population"],
+];
 
 /// Keys that the value of another key switches off.
 struct Idle {
@@ -78,6 +84,15 @@ impl Config {
         } else {
             add(FEDERATED, &["mode"], mode, "in the mode \"federated\"");
         }
+        if self.mode == Mode::Centralised {
+            const KEYS: &[Key] = &[["federated", "on_client_failure"]];
+            add(KEYS, &["mode"], format!("the mode \"{}\"", self.mode.name()), "with several clients");
+        }
+        if matches!(self.federated.clients, Clients::Explicit(_)) {
+            const KEYS: &[Key] = &[["federated", "subjects_per_client"]];
+            let with = "a table of clients".into();
+            add(KEYS, &["federated", "clients"], with, "with clients that are \"fixed\" or \"shuffled\"");
+        }
         let schedule = self.train.scheduler;
         let scheduled = || format!("the schedule \"{}\"", schedule.name());
         if schedule != SchedulerKind::Plateau {
@@ -95,7 +110,16 @@ impl Config {
                 add(KEYS, &["model", "kind"], model, "with the model \"eegnet\"");
             }
             Input::Samples => {
-                const KEYS: &[Key] = &[["model", "dims"], ["model", "epsilon"], ["model", "head"]];
+                const KEYS: &[Key] = &[
+                    ["model", "dims"],
+                    ["model", "epsilon"],
+                    ["model", "head"],
+                    ["covariance", "estimator"],
+                    ["covariance", "shrinkage"],
+                    ["covariance", "windows"],
+                    ["covariance", "bands"],
+                    ["federated", "aggregation"],
+                ];
                 add(KEYS, &["model", "kind"], model, "with the model \"spdnet\"");
             }
         }
@@ -108,7 +132,7 @@ impl Config {
             add(KEYS, &["split", "kind"], split, "with leave-out splits, such as \"leave-run-out\"");
         }
         if self.align.kind == AlignKind::None {
-            const KEYS: &[Key] = &[["align", "fit"]];
+            const KEYS: &[Key] = &[["align", "fit"], ["align", "population"]];
             add(KEYS, &["align", "kind"], "no alignment".into(), "with an alignment");
             if !self.model.kind.has_statistics() {
                 const KEYS: &[Key] = &[["align", "calibration"]];

@@ -242,7 +242,13 @@ impl Config {
         // Runs from before these keys existed can be resumed: they behaved like the defaults, and
         // `prox_mu` selected the method.
         let select = format!("select = \"{}\"\n", self.default_select().name());
-        let known = ["validate_every = 1\n", "method = \"fedavg\"\n", "method = \"fedprox\"\n", &select];
+        let known = [
+            "population = false\n",
+            "validate_every = 1\n",
+            "method = \"fedavg\"\n",
+            "method = \"fedprox\"\n",
+            &select,
+        ];
         let text = known.iter().chain(lines).fold(config.to_toml(), |text, line| text.replace(line, ""));
         hexadecimal(&Sha256::digest(text))
     }
@@ -262,6 +268,12 @@ impl Config {
     }
 
     /// Returns the default of `run.select`: the rule of early stopping if it is on.
+    /// Whether validation trials decide anything about the final model.
+    pub(crate) fn chooses(&self) -> bool {
+        let stops = self.mode != Mode::Federated && self.train.early_stop > 0;
+        stops || self.split.refit || self.select() == Select::BestValidation
+    }
+
     fn default_select(&self) -> Select {
         let stops = self.mode != Mode::Federated && self.train.early_stop > 0;
         if stops { Select::BestValidation } else { Select::Last }

@@ -13,7 +13,7 @@ use crate::evaluate::Predictor;
 use crate::{Error, data};
 
 /// Checks that prepared data have the bands, windows and estimator that a configuration names.
-pub(super) fn check_asked(config: &Config, found: &Preparation, name: &str) -> Result<(), Error> {
+pub(crate) fn check_asked(config: &Config, found: &Preparation, name: &str) -> Result<(), Error> {
     let (covariance, making) = (&config.covariance, &found.making);
     let bands = match (&covariance.bands[..], config.data.band) {
         ([], band) => band.map(|band| vec![band]),

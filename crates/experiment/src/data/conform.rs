@@ -91,6 +91,11 @@ fn reorder_channels(
         let (expected, found) = (wanted.channels.len().to_string(), found.len().to_string());
         return Err(differ(Difference { field: "number of channels".into(), expected, found }, other, data));
     }
+    let shrunk = content.about().making.estimator().filter(|estimator| *estimator != "sample");
+    if let (true, Content::Covariances(_), Some(estimator)) = (dropped > 0, &content, shrunk) {
+        let (data, estimator) = (data.to_owned(), estimator.to_owned());
+        return Err(Error::ShrunkChannels { data, other: other.to_owned(), estimator, dropped });
+    }
     notes.push(match dropped {
         0 => format!("{data}: channels are reordered by name"),
         1 => format!("{data}: channels are ordered by name; 1 channel is dropped"),

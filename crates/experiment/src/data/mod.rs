@@ -23,7 +23,8 @@ use fedspd_nn::{Input, InputShape, RawTrials, Seed, SpdTrials, SyntheticEeg, Syn
 use fedspd_run::ExcludedSubject;
 use sha2::{Digest, Sha256};
 
-use self::asked::{check_asked, preparation_of};
+pub(crate) use self::asked::check_asked;
+use self::asked::preparation_of;
 pub(crate) use self::conform::{Conformed, conform};
 pub use self::copies::Copies;
 pub(crate) use self::preparation::{OLDER, PARTLY_KNOWN, differ, read_stored, same, stored};
@@ -255,14 +256,17 @@ fn located(config: &Config) -> Result<(Definition, Vec<PathBuf>, PlanOptions), E
     if let Some(band) = data.band {
         definition.band = Band::from(band);
     }
-    // The files of a custom dataset are usually next to its definition.
-    let path = Path::new(&data.name);
-    let beside = path.extension().and_then(|_| path.parent());
-    let beside = beside.map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
+    let beside = beside(Path::new(&data.name));
     let locations = Locations::new(data.root.as_deref().or(beside), &Environment::from_env());
     let roots = definition.roots(&locations);
     let options = PlanOptions { subjects: data.subjects.clone(), resample: data.resample };
     Ok((definition, roots, options))
+}
+
+/// Returns the folder of a definition. The files of a custom dataset are usually there.
+pub(crate) fn beside(definition: &Path) -> Option<&Path> {
+    let folder = definition.extension().and_then(|_| definition.parent())?;
+    Some(if folder.as_os_str().is_empty() { Path::new(".") } else { folder })
 }
 
 fn recordings(

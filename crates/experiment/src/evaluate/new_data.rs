@@ -9,13 +9,13 @@ use fedspd_eeg::filter::Band;
 use fedspd_eeg::prepare::{Features, Plan, PlanOptions, Progress};
 use fedspd_eeg::store::load as load_npz;
 use fedspd_eeg::{
-    About, Branch, ContentKind, Definition, Difference, Estimator, IIR, Preparation, Recipe, natural_order,
-    sample,
+    About, Branch, ContentKind, Definition, Difference, Estimator, IIR, Origin, Preparation, Recipe,
+    natural_order, sample,
 };
 
 use crate::Error;
 use crate::config::Source;
-use crate::data::{Conformed, Content, PARTLY_KNOWN, conform, differ};
+use crate::data::{Conformed, Content, PARTLY_KNOWN, beside, conform, differ};
 
 /// Where new data come from.
 #[derive(Clone, Debug)]
@@ -72,7 +72,7 @@ pub(super) fn gather(
                 ..given
             };
             let changed = Definition { channels: Some(wanted.channels.clone()), ..changed }.checked(path)?;
-            let beside = path.extension().and_then(|_| path.parent());
+            let beside = beside(path);
             let locations = Locations::new(data.root.as_deref().or(beside), &Environment::from_env());
             let roots = changed.roots(&locations);
             let options = PlanOptions { subjects: data.subjects.clone(), resample: true };
@@ -235,6 +235,11 @@ fn recordings(
         found.push((ids, file));
     }
     if let Some(subjects) = &data.subjects {
+        let mut known: Vec<String> = found.iter().map(|(ids, _)| ids.subject.clone()).collect();
+        known.dedup();
+        if let Some(unknown) = subjects.ids().iter().find(|id| !known.contains(id)) {
+            return Err(Error::UnknownSubject { key: "--subjects", subject: unknown.clone(), known });
+        }
         found.retain(|(ids, _)| subjects.ids().contains(&ids.subject));
     }
     // Means depend on the order of trials, in their last bits. It is therefore that of training.
@@ -256,6 +261,11 @@ fn recordings(
     let plan = Plan::of_files(definition.checked(path)?, &found, true)?;
     let mut gathered = planned(&plan, &wished, wanted.content, labelled, progress)?;
     if !labelled {
+        let about = gathered.content.about();
+        let origins = about.origins.iter().map(|origin| Origin { label: 0, ..origin.clone() }).collect();
+        let about = About { classes: wanted.classes.clone(), origins, ..about.clone() };
+        let all: Vec<usize> = (0..about.origins.len()).collect();
+        gathered.content = gathered.content.only(&all, about)?;
         gathered.notes.push(format!(
             "{}: classes depend on the run, which the file names do not tell, so the true classes are unknown",
             data.name

@@ -12,8 +12,8 @@ use crate::Error;
 use crate::data::{Content, align};
 
 /// Note on a model without the start of online alignment.
-const NO_POPULATION: &str = "has no mean of the people it was trained on (models of runs over Flower \
-     and of older versions have none): the alignment of each subject begins with its first trial";
+const NO_POPULATION: &str = "holds no mean of the people it was trained on: the alignment of each subject \
+     begins with its first trial; train with `align.population = true` for a better start";
 
 impl Predictor {
     /// Begins the online alignment of a subject at the mean of the people that the model was trained

@@ -16,7 +16,9 @@ use fedspd_eeg::Preparation;
 use fedspd_federated::Shard;
 use fedspd_manifold::Real;
 use fedspd_run::atomic;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::ser::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::{Digest, Sha256};
 
 use super::introduction::{Counts, Facts};
@@ -27,7 +29,7 @@ use crate::error::hexadecimal;
 use crate::record::sealed::{self, Magic};
 use crate::{Error, Observer};
 
-const MAGIC: &Magic = b"fedspd-cache-v1\n";
+const MAGIC: &Magic = b"fedspd-cache-v2\n";
 /// Version of the preparation. Increase it when the same files give other numbers.
 const PREPARATION_VERSION: u32 = 2;
 /// Largest size of all entries together, in bytes.
@@ -36,11 +38,22 @@ const LARGEST_CACHE: u64 = 4 << 30;
 /// The trials of a site, split, aligned and scaled.
 #[derive(Serialize, Deserialize)]
 pub(super) struct PreparedTrials {
+    /// As JSON, because the rules for recordings have numbers or texts as ids. The binary format
+    /// cannot tell them apart.
+    #[serde(serialize_with = "to_json", deserialize_with = "from_json")]
     pub(super) facts: Facts,
     pub(super) counts: Counts,
     pub(super) shard: Shard,
     pub(super) labels: Vec<usize>,
     pub(super) numbers: InputNumbers,
+}
+
+fn to_json<S: Serializer>(facts: &Facts, to: S) -> Result<S::Ok, S::Error> {
+    serde_json::to_string(facts).map_err(S::Error::custom)?.serialize(to)
+}
+
+fn from_json<'de, D: Deserializer<'de>>(from: D) -> Result<Facts, D::Error> {
+    serde_json::from_str(&String::deserialize(from)?).map_err(D::Error::custom)
 }
 
 /// The numbers of all trials in the precision of the network.

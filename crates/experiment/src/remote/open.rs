@@ -31,6 +31,10 @@ pub(super) fn only_seed(config: &Config) -> Result<u64, Error> {
         );
     }
     check_split(config)?;
+    if config.align.population {
+        let fault = "has no mean of the people, because sites do not send it";
+        return refuse(fault, "`align.population` is true".into());
+    }
     if config.select() == Select::BestValidation {
         let fault = "keeps the model of the last round, because sites may not test the best round";
         return refuse(fault, "`run.select` is \"best-validation\"".into());

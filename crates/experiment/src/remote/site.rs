@@ -11,14 +11,17 @@ use super::cache::{Cache, InputNumbers, PreparedTrials};
 use super::identity::Identity;
 use super::introduction::{Counts, Facts, Introduction};
 use super::open;
+use super::policy::{Approval, SentScores, SitePolicy};
 use super::scores::{SiteScores, SplitScores};
+use super::site_config::{PLACE, site_config};
 use super::state::SiteStates;
+use super::studies::{Studies, StudyHash};
 use super::worker::{NewWorker, SiteWork};
 use crate::config::Config;
-use crate::data::Content;
+use crate::data::{Content, check_asked};
 use crate::evaluate::confusion;
 use crate::split::Design;
-use crate::train::{Experiment, Inputs, Visitor, in_pool, threads, with_network};
+use crate::train::{Experiment, Inputs, Visitor, in_pool, settings, threads, with_network};
 use crate::{Error, Observer};
 
 /// A client with its own trials. It keeps its state between rounds on its own disk.
@@ -32,6 +35,47 @@ pub struct Site {
     labels: Vec<usize>,
     work: Box<dyn SiteWork>,
     state: PathBuf,
+    terms: Terms,
+}
+
+/// What the study may ask for in a message.
+struct Terms {
+    epochs: u32,
+    rounds: u32,
+    learning_rate: f64,
+    scores: SentScores,
+}
+
+/// Most exchanges in a round.
+const MOST_EXCHANGES: u32 = 16;
+
+impl Terms {
+    fn new(config: &Config, policy: &SitePolicy) -> Self {
+        let work = settings::server(config).work;
+        Self {
+            epochs: work.exceptions.get(&policy.name).copied().unwrap_or(work.epochs),
+            rounds: settings::rounds(config),
+            learning_rate: config.train.lr,
+            scores: policy.scores,
+        }
+    }
+
+    /// Checks that a task asks for nothing but the study.
+    fn check(&self, task: &SiteTask) -> Result<(), Error> {
+        let SiteTask { exchange, epochs, learning_rate, .. } = task;
+        let fault = if *epochs != self.epochs {
+            format!("it asks for {epochs} epochs, but the study has {}", self.epochs)
+        } else if exchange.round >= self.rounds {
+            format!("it asks for round {}, but the study has {}", u64::from(exchange.round) + 1, self.rounds)
+        } else if exchange.number >= MOST_EXCHANGES {
+            format!("it asks for exchange {} of a round", u64::from(exchange.number) + 1)
+        } else if !(*learning_rate >= 0.0 && *learning_rate <= self.learning_rate) {
+            format!("its learning rate is {learning_rate}, but that of the study is {}", self.learning_rate)
+        } else {
+            return Ok(());
+        };
+        Err(Error::Message { fault })
+    }
 }
 
 /// The task of a site in an exchange.
@@ -53,19 +97,75 @@ pub struct SiteTask {
 }
 
 impl Site {
-    /// Opens a site. It prepares its trials, or takes them from the cache in its state folder.
-    /// `config` is the result of [`site_config`](super::site_config).
+    /// Opens a site for a study that asks for it, with the text of its configuration. The study is
+    /// stored before anything else, so that a person at the site can look at it.
     ///
     /// # Errors
-    /// Faults in loading, splitting and aligning.
-    pub fn open(
+    /// [`Error::PolicyRefuses`], [`Error::NotListed`] or [`Error::NotApproved`] before any data are
+    /// opened; faults in loading, splitting and aligning.
+    pub fn asked(
+        policy: &SitePolicy,
+        state: &Path,
+        config: &str,
+        progress: &impl Progress,
+        observer: &mut (dyn Observer + Send),
+    ) -> Result<Self, Error> {
+        let study = Studies::new(state).ask(config)?;
+        Self::of_study(policy, state, &study, progress, observer)
+    }
+
+    /// Opens a site for a message of a run. Its study must have asked before.
+    ///
+    /// # Errors
+    /// As [`Site::asked`]; [`Error::UnknownStudy`]; [`Error::Message`] if the run belongs to another
+    /// study.
+    pub fn of_run(
+        policy: &SitePolicy,
+        state: &Path,
+        study: &StudyHash,
+        run: &Identity,
+        progress: &impl Progress,
+        observer: &mut (dyn Observer + Send),
+    ) -> Result<Self, Error> {
+        let site = Self::of_study(policy, state, study, progress, observer)?;
+        Studies::new(state).bind(run, study)?;
+        Ok(site)
+    }
+
+    fn of_study(
+        policy: &SitePolicy,
+        state: &Path,
+        study: &StudyHash,
+        progress: &impl Progress,
+        observer: &mut (dyn Observer + Send),
+    ) -> Result<Self, Error> {
+        let studies = Studies::new(state);
+        let text = studies.read(study)?;
+        let asked = Config::parse(&text, PLACE, &[])?;
+        if !policy.studies.is_empty() && !policy.studies.contains(&study.to_string()) {
+            return Err(Error::NotListed { study: study.to_string() });
+        }
+        policy.allows(&asked)?;
+        if policy.approval == Approval::Manual && !studies.is_approved(study) {
+            return Err(Error::NotApproved { study: study.to_string() });
+        }
+        let config = site_config(&text, &policy.changes()?)?;
+        let site = Self::open(&config, policy, state, progress, observer)?;
+        policy.allows_trials(&site.counts)?;
+        // What a study says about filters and windows must be what the site has.
+        check_asked(&asked, &site.facts.preparation, &policy.name)?;
+        Ok(site)
+    }
+
+    /// Opens a site. It prepares its trials, or takes them from the cache in its state folder.
+    fn open(
         config: &Config,
-        name: &str,
-        number: u32,
+        policy: &SitePolicy,
         state: &Path,
         progress: &impl Progress,
         observer: &mut (dyn Observer + Send),
     ) -> Result<Self, Error> {
+        let (name, number) = (&*policy.name, policy.number);
         config.check()?;
         open::check_split(config)?;
         let &[seed] = config.run.seeds.as_slice() else {
@@ -82,8 +182,8 @@ impl Site {
         let (seed_of_run, threads) = (Seed(seed), threads(config));
         let worker = NewWorker { config, shape, trials, seed: seed_of_run, number, threads };
         let work = with_network(&config.model, &shape, worker)?;
-        let (name, state) = (name.to_owned(), state.to_owned());
-        Ok(Self { name, number, seed, facts, counts, shard, labels, work, state })
+        let (name, state, terms) = (name.to_owned(), state.to_owned(), Terms::new(config, policy));
+        Ok(Self { name, number, seed, facts, counts, shard, labels, work, state, terms })
     }
 
     /// Returns the introduction of the site to the server.
@@ -108,6 +208,7 @@ impl Site {
     /// [`Error::SiteFailed`] if training fails; [`Error::SiteState`] if the requested state is
     /// missing; [`Error::Message`].
     pub fn train(&self, task: &SiteTask) -> Result<Message, Error> {
+        self.terms.check(task)?;
         let states = SiteStates::new(&self.state, &task.run, self.number);
         let (reply, state) = self.work.train(task, &states.read(task.since)?)?;
         states.write(task.exchange, state)?;
@@ -133,6 +234,8 @@ impl Site {
                 confusion(self.facts.preparation.classes.len(), &self.labels, trials, &evaluation)?;
             Ok(Some(SplitScores { loss: evaluation.loss, confusion }))
         };
+        let SentScores { validation, test } = self.terms.scores;
+        let (validated, tested) = (validated && validation, tested && test);
         let validation = if validated { scores(&self.shard.validation)? } else { None };
         let test = if tested { scores(&self.shard.test)? } else { None };
         Ok(SiteScores { validation, test }.message())
@@ -154,7 +257,8 @@ fn prepare(
         experiment.with_network(Numbers { experiment: &experiment, design: &design })
     })?;
     let shard = design.shards.first().cloned().ok_or(Error::Nothing)?;
-    let counted = design.counts(about, seed.into()).clients.into_iter().next().ok_or(Error::Nothing)?;
+    let counted =
+        design.counts(config.mode, about, seed.into()).clients.into_iter().next().ok_or(Error::Nothing)?;
     let InputShape { inputs, .. } = experiment.dataset.content.shape();
     let samples = match &experiment.dataset.content {
         Content::Covariances(_) => None,

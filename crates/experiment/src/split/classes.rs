@@ -6,7 +6,7 @@ use fedspd_federated::Shard;
 use super::design::Design;
 use super::error::{LostClass, PARTS, SharingError};
 use super::folds::Fold;
-use crate::config::Config;
+use crate::config::{Config, Mode};
 
 impl Design {
     /// Checks that training, validation and test have every class: those of each client, or those of
@@ -21,10 +21,28 @@ impl Design {
         fold: Fold,
     ) -> Result<(), SharingError> {
         if config.split.kind.holds_out_people() {
+            if config.mode == Mode::Local && config.chooses() {
+                self.can_choose(fold)?;
+            }
             return keeps(about, fold, "all clients together", &self.pooled());
         }
         let mut clients = self.clients.iter().zip(&self.shards);
         clients.try_for_each(|(client, shard)| keeps(about, fold, &format!("`{}`", client.name), shard))
+    }
+
+    /// Checks that every client that trains alone and is tested has somebody for validation.
+    fn can_choose(&self, fold: Fold) -> Result<(), SharingError> {
+        let mut clients = self.clients.iter().zip(&self.shards);
+        let blind =
+            |shard: &Shard| shard.validation.is_empty() && !shard.train.is_empty() && !shard.test.is_empty();
+        match clients.find(|(_, shard)| blind(shard)) {
+            None => Ok(()),
+            Some((client, _)) => Err(SharingError::NobodyValidates {
+                client: client.name.clone(),
+                subjects: client.subjects.len(),
+                fold: fold.test,
+            }),
+        }
     }
 }
 

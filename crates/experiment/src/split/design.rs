@@ -213,7 +213,7 @@ impl Design {
     }
 
     /// Counts the trials of each class, for the run folder.
-    pub fn counts(&self, about: &About, unit: Unit) -> SeedShards {
+    pub fn counts(&self, mode: Mode, about: &About, unit: Unit) -> SeedShards {
         let count = |trials: &[usize]| count_classes(about, trials);
         let clients = self.clients.iter().zip(&self.shards).map(|(client, shard)| ShardCounts {
             name: client.name.clone(),
@@ -226,7 +226,10 @@ impl Design {
             subject: held_out.subject.clone(),
             trials: count(&held_out.trials),
         });
-        let test_sha256 = Some(test_sha256(about, &self.pooled().test));
+        // A client that trains alone without trials of its own is not scored.
+        let scored = self.shards.iter().filter(|shard| mode != Mode::Local || !shard.train.is_empty());
+        let scored: Vec<usize> = scored.flat_map(|shard| &shard.test).copied().collect();
+        let test_sha256 = Some(test_sha256(about, &scored));
         SeedShards {
             seed: unit.seed,
             fold: unit.fold,

@@ -137,6 +137,19 @@ pub enum SharingError {
         /// Their number.
         count: usize,
     },
+    /// A client that trains alone has nobody for validation.
+    #[error(
+        "client `{client}` has {}: fold {fold} leaves nobody for validation, which chooses its model",
+        counted(subjects, "subject")
+    )]
+    NobodyValidates {
+        /// The client.
+        client: String,
+        /// Its number of subjects.
+        subjects: usize,
+        /// The fold, counted from 0.
+        fold: usize,
+    },
     /// A fold leaves out a class.
     #[error(transparent)]
     LostClass(Box<LostClass>),
@@ -185,6 +198,10 @@ impl SharingError {
     /// Returns advice for the user, if there is any.
     pub fn hint(&self) -> Option<String> {
         match self {
+            Self::NobodyValidates { .. } => Some(
+                "set `train.early_stop = 0` and `run.select = \"last\"`, or give clients more subjects"
+                    .into(),
+            ),
             Self::Shares { .. } => {
                 Some("shares must not be negative and must add up to 1, as in 0.75, 0.10 and 0.15".into())
             }
@@ -207,7 +224,7 @@ impl SharingError {
                 Some("give the client more subjects, or training a larger share of trials".into())
             }
             Self::OneRecording { unit: Recordings::Session, .. } => {
-                Some("use `split.kind = \"leave-run-out\"`, or exclude the subject".into())
+                Some("use `split.kind = \"leave-run-out\"`".into())
             }
             Self::OneRecording { unit: Recordings::Run, .. } => {
                 Some("exclude the subject, or use the stratified split".into())

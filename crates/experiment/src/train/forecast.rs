@@ -87,7 +87,7 @@ impl Forecast {
         let worked = trials as f64 * share * epochs + predicted;
         let work = epoch.as_secs_f64() * worked / experiment.threads() as f64;
         Ok(Self {
-            shards: design.counts(experiment.dataset.about(), unit),
+            shards: design.counts(experiment.config.mode, experiment.dataset.about(), unit),
             folds: experiment.folds()?.unwrap_or(1),
             rounds,
             participants,

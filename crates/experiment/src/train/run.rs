@@ -113,7 +113,7 @@ fn new_run(
     for unit in experiment.units()?.into_iter().filter(|unit| unit.stage != Some(Stage::Choose)) {
         let design = experiment.design(unit)?;
         trials = facts::with_split(trials, about, &design);
-        seeds.push(design.counts(about, unit));
+        seeds.push(design.counts(experiment.config.mode, about, unit));
     }
     let shards = Shards { classes: about.classes.clone(), seeds };
     let facts = RunFacts {

@@ -350,7 +350,9 @@ impl<'a, T: Real, N: Architecture<T>> SeedRun<'a, T, N> {
     fn model(&self, cohorts: &[Cohort<'_, T, N>]) -> Result<Option<TrainedModel<T>>, Error> {
         let [cohort] = cohorts else { return Ok(None) };
         let Experiment { config, dataset } = self.experiment;
-        let population = self.references.mean(config.align.kind, dataset.about().channels.len())?;
+        let channels = dataset.about().channels.len();
+        let population = config.align.population.then(|| self.references.mean(config.align.kind, channels));
+        let population = population.transpose()?.flatten();
         let manifest = self.experiment.model_manifest(self.network.describe(), &self.read_unit)?;
         Ok(Some(TrainedModel { manifest: manifest.starting_at(population), parameters: cohort.parameters() }))
     }

@@ -110,7 +110,7 @@ fn unknown_keys_at_every_level() {
         file(
             "[align]\nmethod = 'riemannian'",
             "unknown key `align.method` in bad.toml, line 3, column 1",
-            "did you mean `federated.method`? the keys of [align] are calibration, fit, kind",
+            "did you mean `federated.method`? the keys of [align] are calibration, fit, kind, population",
         ),
         file(
             "[model]\nlr = 0.1",
@@ -752,6 +752,18 @@ fn keys_without_effect_are_named() {
             &["data.name=generated", "model.kind=eegnet", "model.head=vech"],
             "`model.head` is \"vech\" with the model \"eegnet\" in the override `model.head=vech`; it acts only with the model \"spdnet\"",
             "remove it, or change `model.kind`",
+        ),
+        (
+            "",
+            &["data.name=physionet-mi", "model.kind=eegnet", "covariance.shrinkage=0.2"],
+            "`covariance.shrinkage` is 0.2 with the model \"eegnet\" in the override `covariance.shrinkage=0.2`; it acts only with the model \"spdnet\"",
+            "remove it, or change `model.kind`",
+        ),
+        (
+            "federated.clients = { a = [1, 2] }\nfederated.subjects_per_client = 5",
+            &[],
+            "`federated.subjects_per_client` is 5 with a table of clients in bad.toml, line 3, column 33; it acts only with clients that are \"fixed\" or \"shuffled\"",
+            "remove it, or change `federated.clients`",
         ),
         (
             "split = { kind = 'leave-run-out', val = 0.2 }",

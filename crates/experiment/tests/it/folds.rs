@@ -184,6 +184,7 @@ fn folds_resume_with_the_same_bytes() {
             "split.folds=3",
             "split.refit=true",
             "mode=local",
+            "federated.subjects_per_client=3",
             "train.early_stop=1",
         ],
         &["run.select=best-validation"],
@@ -414,4 +415,34 @@ fn a_former_leave_run_out_run_is_refused_with_the_reason() {
     let message = "the run began with a fedspd that validated on random trials; leave-run-out now validates on whole runs";
     assert!(error.to_string().ends_with(message), "{error}");
     assert_eq!(error.hint().unwrap(), "begin a new run");
+}
+
+/// A client of two people that trains alone has one for training and one for the test. Nobody is left
+/// to choose its model.
+#[test]
+fn nobody_chooses_without_validation() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = |changes: &[&str]| {
+        let settings = [&["split.kind=leave-subject-out", "split.folds=3", "mode=local"], changes].concat();
+        let experiment = on_people(folder.path(), &settings);
+        run(&experiment, "test", &folder.path().join("run"), &mut ()).err().map(|error| error.to_string())
+    };
+    let expected =
+        "client `client 1` has 2 subjects: fold 0 leaves nobody for validation, which chooses its model";
+    for changes in [&["run.select=best-validation"][..], &["train.early_stop=2"], &["split.refit=true"]] {
+        assert_eq!(refused(changes).as_deref(), Some(expected), "{changes:?}");
+    }
+    assert_eq!(refused(&[]), None);
+}
+
+/// A client that trains alone without people to train on is not scored, and its trials are not among
+/// those that two runs are compared by.
+#[test]
+fn only_scored_trials_are_compared() {
+    let hash = |mode: &str| {
+        let clients = "federated.clients={ a = [1], b = [2, 3, 4], c = [5, 6] }";
+        let settings = ["split.kind=leave-subject-out", "split.folds=3", clients, mode];
+        finished(&settings).shards.seeds.iter().map(|fold| fold.test_sha256.clone()).collect::<Vec<_>>()
+    };
+    assert_ne!(hash("mode=federated"), hash("mode=local"));
 }

@@ -12,6 +12,7 @@ mod fit;
 mod folds;
 mod modes;
 mod partition;
+mod policy;
 mod preparation;
 mod remote;
 mod runs;

@@ -11,6 +11,8 @@ use fedspd_experiment::{
 };
 use tempfile::TempDir;
 
+use crate::remote::policy;
+
 /// Covariances of two subjects with 8 channels, whose preparation is known.
 fn base() -> Covariances {
     let text = "data.name = 'generated'\nmodel.dims = [4]\n\
@@ -168,8 +170,8 @@ fn at_run(files: &Files) -> Outcome {
 fn at_introduction(files: &Files) -> Outcome {
     let site = |number: u32, name: &str| -> Result<_, Error> {
         let state = files.path(&format!("state-{number}"));
-        Site::open(&files.config(name, ""), &format!("hospital {number}"), number, &state, &(), &mut ())?
-            .introduce()
+        let policy = policy(number, &format!("[data]\nname = '{}'\n", files.path(name).display()));
+        Site::asked(&policy, &state, &files.config(name, "").to_toml(), &(), &mut ())?.introduce()
     };
     let introductions = vec![site(0, "base.npz")?, site(1, "changed.npz")?];
     let config = files.config("base.npz", "");
@@ -221,7 +223,7 @@ fn each_field_at_each_place() {
                 _ => panic!("{field}, {place}: {words}"),
             }
             if place == "Flower" && converted.is_none() {
-                assert!(words.contains("hospital 1"), "{words}");
+                assert!(words.contains("client 2"), "{words}");
             }
         }
     }

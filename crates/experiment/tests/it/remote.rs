@@ -5,7 +5,7 @@ use std::path::Path;
 
 use fedspd_experiment::config::{Config, Preset};
 use fedspd_experiment::remote::{
-    ClientPlan, Coordinator, Identity, Introduction, Site, SiteTask, site_config,
+    ClientPlan, Coordinator, Identity, Introduction, Site, SitePolicy, SiteTask, site_config,
 };
 use fedspd_experiment::{Error, Experiment, run};
 use fedspd_federated::{Exchange, LOSS, Message, Numbers, Part};
@@ -15,17 +15,23 @@ use serde_json::json;
 use crate::runs::uninterrupted;
 
 /// Two clients of the sample.
-fn config(changes: &[&str]) -> Config {
+pub(crate) fn config(changes: &[&str]) -> Config {
     let own = ["data.subjects=1-4", "federated.rounds=3", "run.threads=1", "federated.carry_state=true"];
     let overrides: Vec<_> = own.iter().chain(changes).map(|change| change.parse().unwrap()).collect();
     Preset::find("sample").unwrap().config(&overrides).unwrap()
 }
 
+/// The policy of a site without approval by a person.
+pub(crate) fn policy(number: u32, more: &str) -> SitePolicy {
+    let text =
+        format!("name = \"client {}\"\nnumber = {number}\napproval = \"automatic\"\n{more}", number + 1);
+    SitePolicy::parse(&text, Path::new("site.toml")).unwrap()
+}
+
 fn sites(config: &Config, state: &Path) -> Vec<Site> {
     let site = |(number, subjects): (u32, &str)| {
-        let own = [format!("data.subjects={subjects}").parse().unwrap()];
-        let own = site_config(&config.to_toml(), &own).unwrap();
-        Site::open(&own, &format!("client {}", number + 1), number, state, &(), &mut ()).unwrap()
+        let policy = policy(number, &format!("[data]\nsubjects = \"{subjects}\"\n"));
+        Site::asked(&policy, state, &config.to_toml(), &(), &mut ()).unwrap()
     };
     [(0, "1,2"), (1, "3,4")].into_iter().map(site).collect()
 }

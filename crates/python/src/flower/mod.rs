@@ -4,8 +4,10 @@ mod coordinator;
 mod message;
 mod site;
 
+use std::path::PathBuf;
+
 use fedspd_experiment::config::{Config, ConfigError, Override, Preset};
-use fedspd_experiment::remote::{self, Introduction};
+use fedspd_experiment::remote::{self, Introduction, SitePolicy, Studies, StudyHash};
 use fedspd_federated::Exchange;
 use pyo3::prelude::*;
 
@@ -39,6 +41,50 @@ pub(crate) fn introduced(text: &str) -> PyResult<(u32, String)> {
 #[pyfunction]
 pub(crate) fn one_line(text: &str) -> String {
     remote::one_line(text)
+}
+
+/// Returns the SHA-256 that names a study: that of its configuration as TOML.
+#[pyfunction]
+pub(crate) fn study(config: &str) -> String {
+    StudyHash::of(config).to_string()
+}
+
+/// Checks a site's policy, and returns the folder of its state, if it names one.
+#[pyfunction]
+pub(crate) fn policy(text: &str, file: PathBuf) -> PyResult<Option<PathBuf>> {
+    let policy = SitePolicy::parse(text, &file).map_err(|error| of_experiment(&error))?;
+    Ok(policy.state)
+}
+
+/// Returns the studies that asked for a site: the hash, whether each is approved, and in plain
+/// words what it asks for.
+#[pyfunction]
+pub(crate) fn review(
+    text: &str,
+    file: PathBuf,
+    state: PathBuf,
+) -> PyResult<Vec<(String, bool, Vec<String>)>> {
+    let read = || -> Result<Vec<_>, fedspd_experiment::Error> {
+        let policy = SitePolicy::parse(text, &file)?;
+        let studies = Studies::new(&state);
+        let described = |study: StudyHash| -> Result<_, fedspd_experiment::Error> {
+            let config = Config::parse(&studies.read(&study)?, "the study", &[])?;
+            let mut lines = policy.explain(&config);
+            lines.extend(
+                policy.allows(&config).err().map(|error| format!("Your policy refuses it: {error}.")),
+            );
+            Ok((study.to_string(), studies.is_approved(&study), lines))
+        };
+        studies.all()?.into_iter().map(described).collect()
+    };
+    read().map_err(|error| of_experiment(&error))
+}
+
+/// Approves a study that asked for a site.
+#[pyfunction]
+pub(crate) fn approve(state: PathBuf, study: &str) -> PyResult<()> {
+    let study = study.parse().map_err(|error| of_experiment(&error))?;
+    Studies::new(&state).approve(&study).map_err(|error| of_experiment(&error))
 }
 
 fn overrides(changes: &[String]) -> Result<Vec<Override>, ConfigError> {

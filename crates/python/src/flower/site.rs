@@ -1,12 +1,12 @@
 //! The Python class of a client.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use fedspd_experiment::remote::{self, Identity, SiteTask};
+use fedspd_experiment::remote::{self, Identity, SitePolicy, SiteTask};
 use pyo3::prelude::*;
 
 use super::message::{Given, Made, given, made};
-use super::{Place, exchange, heard, logger, overrides};
+use super::{Place, exchange, heard, logger};
 use crate::error::{Error, of_experiment};
 use crate::watch::Watch;
 
@@ -18,21 +18,34 @@ pub(crate) struct Site {
 
 #[pymethods]
 impl Site {
-    /// Takes the server's configuration as TOML, and local changes such as
-    /// `data.name=/data/eeg.npz`.
-    #[new]
-    fn new(
+    /// Opens a site for a study that asks for it. Takes the text of its policy, the name of its
+    /// file, the folder for its state, and the study's configuration as TOML.
+    #[staticmethod]
+    fn asked(
         python: Python<'_>,
-        config: &str,
-        changes: Vec<String>,
-        name: &str,
-        number: u32,
+        policy: &str,
+        file: PathBuf,
         state: PathBuf,
+        config: &str,
     ) -> PyResult<Self> {
-        let changes = overrides(&changes).map_err(|error| of_experiment(&error.into()))?;
-        let config = remote::site_config(config, &changes).map_err(|error| of_experiment(&error))?;
-        let open = |watch: &mut Watch<'_>| remote::Site::open(&config, name, number, &state, &(), watch);
-        Ok(Self { inner: heard(python, open)? })
+        opened(python, policy, &file, state, |policy, state, watch| {
+            remote::Site::asked(policy, state, config, &(), watch)
+        })
+    }
+
+    /// Opens a site for a message of a run. Its study must have asked before.
+    #[staticmethod]
+    fn of_run(
+        python: Python<'_>,
+        policy: &str,
+        file: PathBuf,
+        state: PathBuf,
+        study: &str,
+        run: &str,
+    ) -> PyResult<Self> {
+        opened(python, policy, &file, state, |policy, state, watch| {
+            remote::Site::of_run(policy, state, &study.parse()?, &run.parse()?, &(), watch)
+        })
     }
 
     /// Returns the site's introduction to the server, as JSON.
@@ -85,6 +98,24 @@ impl Site {
     }
 }
 
+/// Opens a site with its policy. Its own folder for the state takes precedence.
+fn opened(
+    python: Python<'_>,
+    policy: &str,
+    file: &Path,
+    state: PathBuf,
+    open: impl FnOnce(&SitePolicy, &Path, &mut Watch<'_>) -> Result<remote::Site, fedspd_experiment::Error> + Send,
+) -> PyResult<Site> {
+    let opened = heard(python, |watch| {
+        Ok(SitePolicy::parse(policy, file).and_then(|policy| {
+            let state = policy.state.clone().unwrap_or(state);
+            open(&policy, &state, watch)
+        }))
+    })?;
+    let inner = opened.map_err(|error| told(python, &error, error.for_server_at_start()))?;
+    Ok(Site { inner })
+}
+
 /// Calls a function whose errors may hold private details of the site.
 ///
 /// The full error goes to the log. The exception holds only the text that may leave the site.
@@ -93,9 +124,12 @@ fn for_server<R: Send>(
     call: impl FnOnce() -> Result<R, fedspd_experiment::Error> + Send,
 ) -> PyResult<R> {
     let call = |_: &mut Watch<'_>| Ok(call());
-    heard(python, call)?.map_err(|error| {
-        let whole = of_experiment(&error).value(python).to_string();
-        let logged = logger(python).and_then(|logger| logger.call_method1("error", ("%s", whole)));
-        logged.err().unwrap_or_else(|| Error::new_err(error.for_server()))
-    })
+    heard(python, call)?.map_err(|error| told(python, &error, error.for_server()))
+}
+
+/// Writes an error to the log, and returns the exception with the text that may leave the site.
+fn told(python: Python<'_>, error: &fedspd_experiment::Error, text: String) -> PyErr {
+    let whole = of_experiment(error).value(python).to_string();
+    let logged = logger(python).and_then(|logger| logger.call_method1("error", ("%s", whole)));
+    logged.err().unwrap_or_else(|| Error::new_err(text))
 }

@@ -55,4 +55,9 @@ fn missing_parents_are_created() {
     fs::write(path.join("file"), "").unwrap();
     let error = atomic::create_folder(&path.join("file").join("below")).unwrap_err();
     assert!(error.to_string().contains("Not a directory"), "{error}");
+    // This file system takes no folder, although its root is there.
+    if cfg!(target_os = "linux") {
+        let error = atomic::create_folder("/proc/fedspd".as_ref()).unwrap_err();
+        assert!(error.to_string().contains("No such file or directory"), "{error}");
+    }
 }
