@@ -175,13 +175,13 @@ def test_a_state_that_is_not_there(tmp_path, caplog):
     site = loop.sites(config, tmp_path / "state")[0]
     message = [("block0.weight", [10], "<f8", bytes(8 * 10))]
     with pytest.raises(fedspd.Error, match="^its state after round 4 is missing$"):
-        site.train("0" * 32, (4, 0), 1, 1e-3, (3, 0), message)
+        site.train("0" * 32, (2, 0), 2, 1e-3, (3, 0), message)
     # Only the site's own log has the full error.
     assert str(tmp_path) in caplog.text
     with pytest.raises(fedspd.Error, match=r"it sent `block0.weight` with shape \[10\] and type f64 where"):
-        site.train("0" * 32, (0, 0), 1, 1e-3, None, message)
+        site.train("0" * 32, (0, 0), 2, 1e-3, None, message)
     with pytest.raises(fedspd.Error, match="which is not 32 hexadecimal digits"):
-        site.train("../../../elsewhere", (0, 0), 1, 1e-3, None, message)
+        site.train("../../../elsewhere", (0, 0), 2, 1e-3, None, message)
 
 
 def test_what_a_run_on_several_machines_cannot_be(tmp_path):

@@ -6,6 +6,7 @@ use fedspd_eeg::prepare::Progress;
 use fedspd_federated::{Exchange, Message, Shard};
 use fedspd_manifold::Real;
 use fedspd_nn::{Architecture, InputShape, Seed};
+use fedspd_run::counted;
 
 use super::cache::{Cache, InputNumbers, PreparedTrials};
 use super::identity::Identity;
@@ -64,7 +65,7 @@ impl Terms {
     fn check(&self, task: &SiteTask) -> Result<(), Error> {
         let SiteTask { exchange, epochs, learning_rate, .. } = task;
         let fault = if *epochs != self.epochs {
-            format!("it asks for {epochs} epochs, but the study has {}", self.epochs)
+            format!("it asks for {}, but the study has {}", counted(epochs, "epoch"), self.epochs)
         } else if exchange.round >= self.rounds {
             format!("it asks for round {}, but the study has {}", u64::from(exchange.round) + 1, self.rounds)
         } else if exchange.number >= MOST_EXCHANGES {
