@@ -91,37 +91,60 @@ def test_epochs_that_differ_are_refused(model):
         model.predict_proba(np.eye(64)[None], calibration=3)
 
 
+def save_sample(path, model, branch=None, copies=1, **arrays):
+    """Writes some prepared trials of the sample, with changes."""
+    x, y, subjects, _ = fedspd.load_sample()
+    making = json.loads(json.dumps(model.preparation["making"]))
+    making["branches"][0] |= {"alignment": None, "fit": None} | (branch or {})
+    making["branches"] *= copies
+    content = {
+        "X": x[:20] if copies == 1 else np.stack([x[:20]] * copies, 1),
+        "y": np.asarray(y[:20]),
+        "subject": np.asarray(subjects[:20]),
+        "channels": np.asarray(model.channels),
+        "classes": np.asarray(model.classes),
+        "sfreq": 160.0,
+        "unit": "uV^2",
+        "preparation": json.dumps(making),
+    }
+    np.savez(path, **content | arrays)
+
+
 @pytest.mark.parametrize(
     ("field", "change", "both"),
     [
-        ("band", {"band": [1, 40]}, ("1-40 Hz", "8-32 Hz")),
-        ("filter", {"filter": "FIR"}, ("FIR", "Butterworth")),
-        ("window", {"window": [0, 2]}, ("0-2 s", "0-3 s")),
-        ("samples", {"samples": 480}, ("480", "481")),
-        ("centring", {"centred": False}, ("none", "channel means removed")),
-        ("estimator", {"estimator": "oas"}, ("oas", "sample")),
-        ("alignment", {"alignment": "euclidean"}, ("euclidean", "riemannian")),
+        ("band", {"branch": {"band": [1, 40]}}, ("1-40 Hz", "8-32 Hz")),
+        ("filter", {"branch": {"filter": "FIR"}}, ("FIR", "Butterworth")),
+        ("window", {"branch": {"window": [0, 2]}}, ("0-2 s", "0-3 s")),
+        ("samples", {"branch": {"samples": 480}}, ("480", "481")),
+        ("centring", {"branch": {"centred": False}}, ("none", "channel means removed")),
+        ("estimator", {"branch": {"estimator": "oas"}}, ("oas", "sample")),
+        ("alignment", {"branch": {"alignment": "euclidean"}}, ("euclidean", "riemannian")),
+        ("z-score", {"branch": {"z_score": True}}, ("yes", "no")),
+        ("sampling rate", {"sfreq": 250.0}, ("250 Hz", "160 Hz")),
+        ("inputs per trial", {"copies": 2}, ("2", "1")),
+        ("classes", {"classes": list("abcd"), "y": [0] * 20}, ("a, b, c, d", "feet, hands, left_hand, right_hand")),
     ],
 )
 def test_prepared_data_that_differ_are_refused(model, tmp_path, field, change, both):
-    x, y, subjects, _ = fedspd.load_sample()
-    making = json.loads(json.dumps(model.preparation["making"]))
-    making["branches"][0] |= {"alignment": None, "fit": None} | change
     path = tmp_path / "changed.npz"
-    np.savez(
-        path,
-        X=x[:20],
-        y=np.asarray(y[:20]),
-        subject=np.asarray(subjects[:20]),
-        channels=np.asarray(model.channels),
-        classes=np.asarray(model.classes),
-        sfreq=160.0,
-        unit="uV^2",
-        preparation=json.dumps(making),
-    )
-    with pytest.raises(ValueError, match=f"{field} is") as refused:
+    save_sample(path, model, **change)
+    with pytest.raises(ValueError, match=f"changed.npz: {field} is {both[0]}, but the model has {both[1]}"):
         model.predict_proba(path)
-    assert all(value in str(refused.value) for value in both)
+
+
+def test_prepared_data_are_converted_with_a_note(model, tmp_path, caplog):
+    x = fedspd.load_sample()[0][:20]
+    path = tmp_path / "changed.npz"
+    save_sample(path, model)
+    expected = model.predict_proba(path)
+    for arrays, said in [
+        ({"channels": model.channels[::-1], "X": x[:, ::-1, ::-1]}, "channels are reordered by name"),
+        ({"unit": "V^2", "X": x * 1e-12}, "`X` was converted from V^2 to uV^2"),
+    ]:
+        save_sample(path, model, **arrays)
+        np.testing.assert_allclose(model.predict_proba(path), expected, atol=1e-9)
+        assert said in caplog.text
 
 
 def test_a_stream_equals_online_alignment(model, run):

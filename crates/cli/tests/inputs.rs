@@ -77,7 +77,7 @@ fn mistaken_files_are_recognised() {
     }
     volts(&at.join("x.npz"));
     let prepare = |name| ["data", "prepare", name, "--out", "out.npz"];
-    let cases: [(&[&str], &str); 7] = [
+    let cases: [(&[&str], &str); 8] = [
         (
             &["run", "study.toml"],
             "error: study.toml is the definition of a dataset, not the configuration of an experiment\n\nhint: convert its recordings with `fedspd data prepare study.toml --out DATA.npz`, or name it in a configuration: data.name = \"study.toml\"\n",
@@ -88,6 +88,10 @@ fn mistaken_files_are_recognised() {
         ),
         (
             &["eval", "x.npz", "--data", "x.npz"],
+            "error: x.npz is not a model: a model is a .safetensors file or a run folder; pass data with --data x.npz\n",
+        ),
+        (
+            &["eval", "x.npz"],
             "error: x.npz is not a model: a model is a .safetensors file or a run folder; pass data with --data x.npz\n",
         ),
         (
@@ -220,7 +224,10 @@ fn an_absurd_learning_rate_stops_as_diverged() {
                         &out,
                     ],
                 );
-                assert!(code == 1 && err.contains("diverged"), "{out}: {code} {err}");
+                let said = err.lines().next().unwrap();
+                assert!(code == 1 && said.contains("training diverged: "), "{out}: {code} {err}");
+                // Short, also for a number near the largest.
+                assert!(said.len() < 120, "{said}");
             }
         }
     }

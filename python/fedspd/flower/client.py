@@ -15,7 +15,7 @@ from flwr.clientapp.typing import Mod
 
 import fedspd
 from fedspd import _core
-from fedspd.flower import messages
+from fedspd.flower import audit, messages
 
 log = logging.getLogger("fedspd")
 
@@ -78,7 +78,21 @@ def _reply(
     except BaseException as error:  # any, also a panic: Flower would send its traceback to the server
         log.error("%s", error)
         content = messages.fault("it could not open its data; see the site's own log")
+    _audit(message, context, content)
     return Message(content, reply_to=message)
+
+
+def _audit(message: Message, context: Context, content: RecordDict) -> None:
+    """Writes what was asked and what is sent to the audit log of the site.
+
+    Nothing is sent without its line: an error of the disk ends the task.
+    """
+    try:
+        text, file, state = _policy(context.node_config)
+        folder = _core.policy(text, file) or state
+    except (OSError, ValueError):
+        return  # the site has no valid policy, so it refused the message
+    audit.record(folder, message, content)
 
 
 def _work(site: _core.Site, content: RecordDict, work: Callable[[_core.Site, RecordDict], RecordDict]) -> RecordDict:

@@ -176,7 +176,7 @@ def test_two_runs_of_one_experiment_at_the_same_sites(tmp_path):
     assert (first / model).read_bytes() == (second / model).read_bytes()
     kept = {path.name for path in (tmp_path / "a").iterdir()}
     # Both runs read the same trials, which are prepared once.
-    assert kept == {"cache", "studies", *(f"run-{(run / 'identity').read_text().strip()}" for run in (first, second))}
+    assert kept == {"audit.jsonl", "cache", "studies", *(f"run-{(run / 'identity').read_text().strip()}" for run in (first, second))}
     assert len(list((tmp_path / "a" / "cache").iterdir())) == 1
 
 
@@ -256,3 +256,24 @@ def test_whatever_a_site_or_server_sends_costs_one_message(tmp_path, kind):
     said = {"other study": "it does not know the study"}.get(kind, "it sent unreadable data in `")
     assert any(text.startswith(f"round 2: c does not count: {said}") for text in warnings(run)), warnings(run)
     assert json.loads((run / "manifest.json").read_text())["status"] == "done"
+
+
+def test_a_site_keeps_an_audit_log(tmp_path):
+    """Every message has a line: who asked what and when, and the size and hash of what was sent."""
+    sent = []
+
+    def watch(name, message, reply):
+        if name == "a":
+            sent.append((message.metadata.message_type, "fault" in reply.content["task"] if "task" in reply.content else False))
+
+    run = rehearse("sample", nodes(tmp_path), tmp_path / "run", watch=watch, changes="; ".join(loop.settings(rounds=2)))
+    path = tmp_path / "a" / "audit.jsonl"
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [(line["asked"], "refused" in line) for line in lines] == sent and len(sent) >= 5
+    assert path.stat().st_mode & 0o777 == 0o600
+    study = _core.study((run / "config.toml").read_text())
+    assert {line["study"] for line in lines} == {study}
+    trained = [line for line in lines if line["asked"] == "train"]
+    assert [line["round"] for line in trained] == [0, 1]
+    assert all(len(line["sha256"]) == 64 and line["bytes"] > 1000 for line in trained)
+    assert "subject" not in path.read_text()

@@ -30,7 +30,7 @@ pub(crate) struct ModelAndData {
     /// Data: a recording (.edf, .bdf) or a folder of them, a definition (.toml), prepared trials or
     /// covariances (.npz), or a built-in dataset. Recordings are prepared as the model says.
     #[arg(long)]
-    data: String,
+    data: Option<String>,
     /// Folder with the recordings of a definition or a built-in dataset.
     #[arg(long)]
     root: Option<PathBuf>,
@@ -53,9 +53,13 @@ pub(crate) struct ModelAndData {
 impl ModelAndData {
     /// Predicts the trials. Prints notes to standard error.
     pub(crate) fn predictions(&self) -> Result<Predictions, Failure> {
-        let predictor = Predictor::load(&model(&self.model)?)?;
-        let data =
-            NewData { root: self.root.clone(), subjects: self.subjects.clone(), ..NewData::new(&self.data) };
+        let model = model(&self.model)?;
+        let Some(data) = &self.data else {
+            let text = "no data are given: name a recording, a folder, a definition, a file or a dataset with --data";
+            return Err(Failure::Usage(text.into()));
+        };
+        let predictor = Predictor::load(&model)?;
+        let data = NewData { root: self.root.clone(), subjects: self.subjects.clone(), ..NewData::new(data) };
         interrupt::listen("the file", self.progress);
         let bar = Bar::new(self.progress, 0, "files");
         let predictions = predictor.predict(&data, self.calibration(), &bar)?;

@@ -94,6 +94,18 @@ impl Introduction {
                 one_line(&read.name)
             )));
         }
+        let Facts { unit, alignment, preparation, .. } = &read.facts;
+        let named = [("version", &read.fedspd), ("unit", unit), ("alignment", alignment)];
+        let listed = preparation.classes.iter().map(|name| ("class", name));
+        let listed = listed.chain(preparation.channels.iter().map(|name| ("channel", name)));
+        for (what, text) in named.into_iter().chain(listed) {
+            if *text != one_line(text) {
+                return Err(unfit(format!(
+                    "its {what} is {:?}; it must be one line of text",
+                    one_line(text)
+                )));
+            }
+        }
         let classes = read.facts.preparation.classes.len();
         let Counts { train, validation, test } = &read.trials;
         for counts in [train, validation, test] {

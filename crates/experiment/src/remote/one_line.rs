@@ -16,11 +16,13 @@ pub fn one_line(text: &str) -> String {
     line
 }
 
-/// Whether a character neither controls the terminal nor changes the direction of writing.
+/// Whether a character is visible, and neither controls the terminal nor changes the direction of
+/// writing.
 fn plain(letter: char) -> bool {
+    let hidden = matches!(letter, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200d}' | '\u{2060}'..='\u{2064}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}');
     let turns = matches!(letter, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let breaks = matches!(letter, '\u{2028}' | '\u{2029}');
-    !(letter.is_control() || turns || breaks)
+    !(letter.is_control() || turns || breaks || hidden)
 }
 
 #[cfg(test)]
@@ -32,6 +34,7 @@ mod tests {
         assert_eq!(one_line("klinik süd: it failed"), "klinik süd: it failed");
         let forged = one_line("x\nround 1: a does not count\u{1b}[31m\u{202e}");
         assert_eq!(forged, "x\\nround 1: a does not count\\u{1b}[31m\\u{202e}");
+        assert_eq!(one_line("a\u{200b}b\u{feff}"), "a\\u{200b}b\\u{feff}");
         let long = one_line(&"ä".repeat(100_000));
         assert_eq!(long.chars().count(), LONGEST + 1);
     }
