@@ -129,7 +129,7 @@ fn interpreter_has(modules: &[String]) -> bool {
     found
 }
 
-/// Checks the definition of a dataset or the configuration of an experiment. Writes it to a file if
+/// Checks the definition of a dataset, the policy of a site or the configuration of an experiment. Writes it to a file if
 /// its first line is a file name.
 fn toml(folder: &Path, text: &str) {
     let name = text
@@ -142,6 +142,8 @@ fn toml(folder: &Path, text: &str) {
     }
     if text.contains("format = ") {
         fedspd_eeg::Definition::parse(Path::new("block.toml"), text).unwrap();
+    } else if text.contains("approval = ") {
+        fedspd_experiment::remote::SitePolicy::parse(text, Path::new("block.toml")).unwrap();
     } else {
         Config::parse(text, "block.toml", &[]).unwrap();
     }
