@@ -81,7 +81,8 @@ class TrainedModel:
             )
         elif calibration is None and subjects is None and not online:
             probabilities, notes = self.model.predict_proba(prepared(data)), []
-            alignment = self.preparation["making"]["branches"][0].get("alignment") if self.preparation["making"]["branches"] else None
+            branches = self.preparation["making"]["branches"]
+            alignment = branches[0].get("alignment") if branches else None
             if alignment:
                 notes.append(f"the model was trained on aligned trials ({alignment}); the array is taken as aligned already")
         else:

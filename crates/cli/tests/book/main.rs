@@ -47,6 +47,7 @@ pages! {
     predict: "predict.md",
     methods: "methods.md",
     flower: "flower.md",
+    threat_model: "threat-model.md",
     compare: "compare.md",
     python: "python.md",
     configuration: "configuration.md",

@@ -129,8 +129,8 @@ fn interpreter_has(modules: &[String]) -> bool {
     found
 }
 
-/// Checks the definition of a dataset, the policy of a site or the configuration of an experiment. Writes it to a file if
-/// its first line is a file name.
+/// Checks the definition of a dataset, the policy of a site or the configuration of an experiment.
+/// Writes it to a file if its first line is a file name.
 fn toml(folder: &Path, text: &str) {
     let name = text
         .lines()
