@@ -24,13 +24,16 @@ FAULTY_CLIENT = '''
 import time
 from pathlib import Path
 
-from flwr.app import Array, ArrayRecord
+from flwr.app import Array, ArrayRecord, Context
 
 from fedspd.flower import client_app
 
 
 def fault(message, context, call_next):
-    kind, marker = (context.node_config.pop(key, None) for key in ("fault", "marker"))
+    kind, marker = (context.node_config.get(key) for key in ("fault", "marker"))
+    # The client refuses settings that it does not know. Flower keeps a changed context.
+    known = {key: value for key, value in context.node_config.items() if key not in ("fault", "marker")}
+    context = Context(context.run_id, context.node_id, known, context.state, context.run_config)
     training = message.metadata.message_type == "train"
     if kind == "hang" and training and message.content["task"]["round"] == 1:
         Path(marker).touch()
